@@ -1,0 +1,5 @@
+"""The condensed model of a soft robot: one type, whatever computes it."""
+
+from pliant.condensed.model import CondensedModel, Source
+
+__all__ = ["CondensedModel", "Source"]

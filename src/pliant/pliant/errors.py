@@ -1,0 +1,52 @@
+"""The project's exceptions: one root, and each failure carries the problem that failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pliant.fem.equilibrium import State
+
+
+class PliantError(Exception):
+    """Root of every error that Pliant raises on purpose."""
+
+
+class MeshError(PliantError):
+    """A mesh that cannot carry a finite-element model."""
+
+
+class RobotFileError(PliantError):
+    """A robot file that cannot become a robot.
+
+    Attributes:
+        file: The file that was read.
+        key: The key inside it, dotted and indexed ("actuators[2].course_m").
+        given: What stands there.
+        allowed: What may stand there.
+    """
+
+    def __init__(self, file: str | Path, key: str, given: object, allowed: str) -> None:
+        self.file, self.key, self.given, self.allowed = str(file), key, given, allowed
+        super().__init__(f"{file}: {key}: given {given!r}; allowed: {allowed}")
+
+
+class EquilibriumError(PliantError):
+    """No equilibrium was found. The last state reached is attached as `state`."""
+
+    def __init__(self, message: str, state: State) -> None:
+        self.state = state
+        super().__init__(message)
+
+
+class NotConvergedError(EquilibriumError):
+    """Newton's method and the subdivision of the step are exhausted."""
+
+
+class InvertedElementError(EquilibriumError):
+    """Every admissible step inverts an element (J <= 0)."""
+
+
+class LimitPointError(EquilibriumError):
+    """The equilibrium is unstable: its tangent stiffness is not positive definite."""
