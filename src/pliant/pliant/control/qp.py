@@ -1,0 +1,157 @@
+"""Small dense quadratic programs: the problem, two solvers, and one check of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import daqp
+import numpy as np
+import osqp
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix
+
+Array = NDArray[np.float64]
+
+INFINITE = 1e30  # what both solvers read as "no bound"
+OPTIMAL_RESIDUAL = 1e-6  # a solution with a larger KKT residual is reported as a failure
+
+
+class QPStatus(IntEnum):
+    """How a solve ended."""
+
+    SOLVED = 0
+    INFEASIBLE = 1
+    FAILED = 2
+
+
+@dataclass(frozen=True)
+class QuadraticProgram:
+    """Minimise x'Px/2 + q'x subject to lower <= Ax <= upper, all scaled to order one.
+
+    Attributes:
+        P: Hessian, symmetric positive definite, shape (n, n).
+        q: Gradient at zero, shape (n,).
+        A: Constraint rows, shape (m, n).
+        lower: Lower bounds, -inf for none, shape (m,).
+        upper: Upper bounds, inf for none, shape (m,).
+    """
+
+    P: Array
+    q: Array
+    A: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class QPSolution:
+    """A solution and the proof of it.
+
+    Attributes:
+        x: Minimiser, shape (n,).
+        multipliers: Positive where an upper bound presses, negative for a lower one, shape (m,).
+        status: How the solve ended; x means nothing unless SOLVED.
+        kkt_residual: See `kkt_residual`.
+        iterations: Iterations of the solver.
+    """
+
+    x: Array
+    multipliers: Array
+    status: QPStatus
+    kkt_residual: float
+    iterations: int
+
+
+def kkt_residual(problem: QuadraticProgram, x: Array, multipliers: Array) -> float:
+    """Largest violation of the optimality conditions, relative to max(1, |q|).
+
+    Stationarity Px + q + A'y = 0, feasibility lower <= Ax <= upper, and complementarity: the
+    product of each multiplier's positive (negative) part with its distance to the upper
+    (lower) bound.
+    """
+    y, row = multipliers, problem.A @ x
+    stationarity = np.abs(problem.P @ x + problem.q + problem.A.T @ y)
+    infeasibility = np.maximum(problem.lower - row, row - problem.upper)
+    slack = np.where(y > 0, problem.upper - row, row - problem.lower)
+    complementarity = np.abs(np.where(y == 0.0, 0.0, y) * np.where(y == 0.0, 0.0, slack))
+    scale = max(1.0, float(np.abs(problem.q).max(initial=0.0)))
+    dual = max(stationarity.max(initial=0.0), complementarity.max(initial=0.0)) / scale
+    return float(max(dual, infeasibility.max(initial=0.0)))
+
+
+def solve_qp(problem: QuadraticProgram, solver: str = "osqp") -> QPSolution:
+    """Solve by one of `SOLVERS`; the answer is checked here, not believed.
+
+    Nothing is kept between calls: the same problem gives the same bits.
+    """
+    x, y, status, iterations = SOLVERS[solver](problem)
+    if status is not QPStatus.SOLVED:
+        return QPSolution(x, y, status, np.inf, iterations)
+    residual = kkt_residual(problem, x, y)
+    if not residual <= OPTIMAL_RESIDUAL:
+        status = QPStatus.FAILED
+    return QPSolution(x, y, status, residual, iterations)
+
+
+_Raw = tuple[Array, Array, QPStatus, int]
+
+
+def _solve_osqp(problem: QuadraticProgram) -> _Raw:
+    solver = osqp.OSQP()
+    solver.setup(
+        _full_csc(np.triu(problem.P)),
+        problem.q,
+        _full_csc(problem.A),
+        np.maximum(problem.lower, -INFINITE),
+        np.minimum(problem.upper, INFINITE),
+        verbose=False,
+        eps_abs=1e-9,
+        eps_rel=1e-9,
+        max_iter=20_000,
+        polishing=True,
+        polish_refine_iter=5,
+    )
+    result = solver.solve(raise_error=False)
+    status = _OSQP_STATUS.get(result.info.status_val, QPStatus.FAILED)
+    return result.x, result.y, status, int(result.info.iter)
+
+
+_OSQP_STATUS = {
+    osqp.SolverStatus.OSQP_SOLVED: QPStatus.SOLVED,
+    osqp.SolverStatus.OSQP_SOLVED_INACCURATE: QPStatus.SOLVED,
+    osqp.SolverStatus.OSQP_PRIMAL_INFEASIBLE: QPStatus.INFEASIBLE,
+    osqp.SolverStatus.OSQP_PRIMAL_INFEASIBLE_INACCURATE: QPStatus.INFEASIBLE,
+}
+
+
+def _solve_daqp(problem: QuadraticProgram) -> _Raw:
+    x, _, flag, info = daqp.solve(
+        np.ascontiguousarray(problem.P),
+        np.ascontiguousarray(problem.q),
+        np.ascontiguousarray(problem.A),
+        np.minimum(problem.upper, INFINITE),
+        np.maximum(problem.lower, -INFINITE),
+        primal_tol=1e-11,
+        eps_prox=0.0,
+    )
+    status = _DAQP_STATUS.get(int(flag), QPStatus.FAILED)
+    return np.asarray(x), np.asarray(info["lam"]), status, int(info["iterations"])
+
+
+_DAQP_STATUS = {1: QPStatus.SOLVED, -1: QPStatus.INFEASIBLE}
+
+
+def _full_csc(matrix: Array) -> csc_matrix:
+    """All entries, zeros too: the pattern is a function of the shape alone."""
+    m, n = matrix.shape
+    rows = np.tile(np.arange(m, dtype=np.int32), n)
+    starts = np.arange(0, m * n + 1, m, dtype=np.int32)
+    return csc_matrix((matrix.T.ravel(), rows, starts), shape=(m, n))
+
+
+SOLVERS: dict[str, Callable[[QuadraticProgram], _Raw]] = {
+    "osqp": _solve_osqp,
+    "daqp": _solve_daqp,
+}
