@@ -1,0 +1,1 @@
+"""The ROS 2 nodes of Pliant: they convert, call the library, convert and publish."""
