@@ -1,0 +1,1 @@
+"""Rigid transforms and tetrahedral meshes: what every other part stands on."""
