@@ -42,6 +42,11 @@ class Entry:
         """The error to raise when this entry is not `allowed`; `given` replaces the value."""
         return RobotFileError(self.file, self.key, shown(self.value) if given is None else given, allowed)
 
+    @property
+    def contents(self) -> dict[object, object]:
+        """The mapping that this entry is; empty if it is none."""
+        return self.value if isinstance(self.value, dict) else {}
+
     def below(self, name: str, value: object) -> Entry:
         """The entry `name` of this mapping."""
         return Entry(self.file, name if self.key == ROOT else f"{self.key}.{name}", value)

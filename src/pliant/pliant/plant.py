@@ -208,4 +208,4 @@ def read_plant(name_or_path: str | Path) -> PlantParameters:
         folder = share_path("config", "plants")
         names = tuple(sorted(file.stem for file in folder.glob("*.yaml")))
         path = folder / f"{Entry(folder, 'plant', path.name).text(choices=names)}.yaml"
-    return from_mapping(PlantParameters, read_yaml(path).value, source=str(path))
+    return from_mapping(PlantParameters, read_yaml(path).contents, source=str(path))

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.config_file import Entry, read_yaml
+from pliant.config_file import Entry
 from pliant.errors import PliantError
 from pliant.fem import Material, State, System, make_body, make_cable, make_system, rest, solve_equilibrium
 from pliant.geometry.mesh import TetMesh, embed
 from pliant.limits import ActuatorLimits
-from pliant.resources import share_path
 from pliant.robot_file import ELEMENTS, MaterialSpec, RobotSpec, read_robot_file
+from pliant.robot_listing import robot_path, robots_in, shipped_robots
 from pliant.robot_mesh import error, held_nodes, refuse_far_points, robot_mesh
 
 Array = NDArray[np.float64]
+
+__all__ = ["Robot", "build_robot", "limits_of", "load_robot", "robot_hash", "robots_in", "shipped_robots", "start_state"]
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,15 @@ def build_robot(spec: RobotSpec, resolution: str, *, cable_friction: float = 0.0
         RobotFileError: If the mesh does not fit the specification.
     """
     mesh = robot_mesh(spec, resolution)
-    refuse_far_points(spec, mesh)
     held = held_nodes(spec, mesh)
+    refuse_far_points(spec, mesh)
     body = make_body(
         mesh,
         {int(number): _fem_material(spec.regions.get(int(number), spec.material)) for number in np.unique(mesh.region)},
         element=spec.element,
         fixed=held.fixed,
-        attached=(held.attached, held.stiffness) if held.attached.size else None,
+        attached=held.attached,
+        attachment_stiffness=held.stiffness,
         rigid=held.rigid,
     )
     cables = [
@@ -173,46 +175,6 @@ def robot_hash(spec: RobotSpec, resolution: str) -> str:
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     digest.update(spec.mesh.files[resolution].read_bytes())
     return digest.hexdigest()
-
-
-def robot_path(name_or_path: str | Path) -> Path:
-    """The robot file of a path, or of a shipped robot's name.
-
-    Raises:
-        RobotFileError: If no shipped robot has this name.
-    """
-    path = Path(name_or_path)
-    if path.suffix or len(path.parts) != 1:
-        return path
-    folder = share_path("config", "robots")
-    robots = robots_in(folder)
-    return robots[Entry(folder, "name", path.name).text(choices=tuple(robots))]
-
-
-def shipped_robots() -> list[str]:
-    """Names of the soft robots that come with Pliant."""
-    return sorted(robots_in(share_path("config", "robots")))
-
-
-def robots_in(folder: str | Path) -> dict[str, Path]:
-    """Soft robots' files of a folder by name.
-
-    Raises:
-        RobotFileError: If a file is not YAML, has no name, or has the name of another.
-    """
-    robots: dict[str, Path] = {}
-    for file, entry in _soft_robot_names(Path(folder)):
-        if entry.text() in robots:
-            raise entry.error(f"a name of its own; {robots[entry.text()].name} has this one already")
-        robots[entry.text()] = file
-    return robots
-
-
-def _soft_robot_names(folder: Path) -> Iterator[tuple[Path, Entry]]:
-    for file in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
-        root = read_yaml(file)
-        if isinstance(root.value, dict) and root.value.get("kind") == "soft":
-            yield file, root.below("name", root.value.get("name"))
 
 
 def _scaled(spec: RobotSpec, young_scale: float) -> RobotSpec:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pliant.config_file import NAME, Entry, Shown, read_yaml, unique
+from pliant.geometry.mesh import UNITS_M
 
 Point = tuple[float, ...]
 Box = tuple[Point, Point]
 
-UNITS_M = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "in": 0.0254}
 ELEMENTS = ("tet10_mean", "tet10", "tet4")
 MATERIALS = ("neo_hookean", "st_venant_kirchhoff", "corotational")
 COMMANDS = ("length", "tension")
@@ -29,7 +29,7 @@ class MeshSpec:
     """Mesh files by resolution, and their place in the base frame.
 
     Attributes:
-        unit: Unit of the files, a key of `UNITS_M`.
+        unit: Unit of the files, a key of `pliant.geometry.mesh.UNITS_M`.
         resolution: The default one.
         files: Path of each resolution.
         rotation_deg: Rotation about the fixed axes x, then y, then z [deg].
@@ -124,7 +124,7 @@ def read_robot_file(path: str | Path) -> RobotSpec:
         RobotFileError: On the first thing that is wrong, with its key and what is allowed.
     """
     root = read_yaml(path)
-    kind = root.value.get("kind") if isinstance(root.value, dict) else None
+    kind = root.contents.get("kind")
     if kind != "soft":
         raise root.below("kind", kind).error("'soft' (the kind of robot that this schema describes)")
     top = root.mapping(

@@ -52,7 +52,8 @@ def robot_mesh(spec: RobotSpec, resolution: str) -> TetMesh:
     key = f"mesh.files.{resolution}"
     if not file.is_file():
         raise error(spec, key, str(file), "a mesh file that exists")
-    rotation = Rotation.from_euler("xyz", spec.mesh.rotation_deg, degrees=True)
+    turned = any(spec.mesh.rotation_deg)
+    rotation = Rotation.from_euler("xyz", spec.mesh.rotation_deg, degrees=True) if turned else None
     try:
         mesh = read_mesh(file, unit=spec.mesh.unit, rotation=rotation, translation_m=spec.mesh.translation_m)
         mesh = _of_order(mesh, 1 if spec.element == "tet4" else 2)

@@ -1,0 +1,52 @@
+"""What all commands share: their parser's look, the console and the progress bar."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+Commands = argparse._SubParsersAction  # type: ignore[type-arg]  # noqa: SLF001 (argparse names it no other way)
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], None], summary: str, details: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a command whose help ends in examples."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{details}",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def positive(text: str) -> float:
+    """A positive, finite number of an option."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+def count(text: str) -> int:
+    """A positive integer of an option."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
+    return value
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr that vanishes at the end; yields a function to tell how much is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda done: progress.update(task, completed=done)
