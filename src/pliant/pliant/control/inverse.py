@@ -94,6 +94,28 @@ class InverseParameters:
         description="Predicted error above which a goal that no step approaches is unreachable.",
     )
 
+    sensor_noise: float = parameter(
+        5e-5,
+        unit="m",
+        minimum=0.0,
+        maximum=1.0,
+        description="Standard deviation of the measured effector, an axis; 0 believes it whole.",
+    )
+    model_error: float = parameter(
+        0.2,
+        unit="",
+        minimum=0.0,
+        maximum=1.0,
+        description="Relative error of the model's effector motion, for the feedback.",
+    )
+    feedback_gain_min: float = parameter(
+        0.1,
+        unit="",
+        minimum=1e-3,
+        maximum=1.0,
+        description="Least weight of a new measurement in the feedback.",
+    )
+
     def __post_init__(self) -> None:
         validate(self)
 
@@ -176,9 +198,7 @@ def inverse_step(
         period=period,
     )
     scale = scaling(model, limits, bounds, coordinate_weight)
-    problem = goal_problem(
-        model, bounds, scale, error, regularisation=parameters.regularisation
-    )
+    problem = goal_problem(model, bounds, scale, error, regularisation=parameters.regularisation)
     solution = solve_qp(problem, parameters.solver)
     if solution.status is QPStatus.INFEASIBLE:
         return _rescue(model, goal, position, weight, problem, bounds, scale, parameters.solver)
@@ -323,7 +343,11 @@ def _check(
     period: float,
 ) -> None:
     n_e, n_a = len(model.effectors), len(model.actuators)
-    for name, value, shape in (("goal", goal, (n_e, 3)), ("effector", position, (n_e, 3)), ("weight", weight, (n_e,))):
+    for name, value, shape in (
+        ("goal", goal, (n_e, 3)),
+        ("effector", position, (n_e, 3)),
+        ("weight", weight, (n_e,)),
+    ):
         if np.shape(value) != shape:
             raise PliantError(f"{name}: given shape {np.shape(value)}; allowed: {shape}")
     if limits.n_actuators != n_a:

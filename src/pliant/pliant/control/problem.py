@@ -64,9 +64,7 @@ def step_bounds(
     effort_low = np.maximum(limits.effort_min, np.minimum(pretension, limits.effort_max))
     return StepBounds(
         step=np.concatenate([limits.effort_rate * period, course_step]),
-        limit_low=np.concatenate(
-            [effort_low - model.lambda_a, limits.course_min - model.delta_a]
-        ),
+        limit_low=np.concatenate([effort_low - model.lambda_a, limits.course_min - model.delta_a]),
         limit_high=np.concatenate(
             [limits.effort_max - model.lambda_a, limits.course_max - model.delta_a]
         ),
@@ -92,7 +90,9 @@ class Scaling:
     length: float
 
 
-def scaling(model: CondensedModel, limits: ActuatorLimits, bounds: StepBounds, weight: Array) -> Scaling:
+def scaling(
+    model: CondensedModel, limits: ActuatorLimits, bounds: StepBounds, weight: Array
+) -> Scaling:
     """Scale by the largest step that each actuator may take.
 
     Args:

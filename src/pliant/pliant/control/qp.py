@@ -89,10 +89,33 @@ def solve_qp(problem: QuadraticProgram, solver: str = "osqp") -> QPSolution:
     x, y, status, iterations = SOLVERS[solver](problem)
     if status is not QPStatus.SOLVED:
         return QPSolution(x, y, status, np.inf, iterations)
-    residual = kkt_residual(problem, x, y)
+    x, y, residual = min(
+        (x, y, kkt_residual(problem, x, y)), _polish(problem, x, y), key=lambda s: s[2]
+    )
     if not residual <= OPTIMAL_RESIDUAL:
         status = QPStatus.FAILED
     return QPSolution(x, y, status, residual, iterations)
+
+
+def _polish(problem: QuadraticProgram, x: Array, y: Array) -> tuple[Array, Array, float]:
+    """Solve exactly for the active set: bounds nearer than their multiplier is large.
+
+    Where the active rows are dependent it gives up, with an infinite residual.
+    """
+    row = problem.A @ x
+    at_low, at_high = row - problem.lower < -y, problem.upper - row < y
+    active = np.flatnonzero(at_low | at_high)
+    n, rows = problem.q.size, problem.A[active]
+    bound = np.where(at_high, problem.upper, problem.lower)[active]
+    kkt = np.zeros((n + active.size, n + active.size))
+    kkt[:n, :n], kkt[:n, n:], kkt[n:, :n] = problem.P, rows.T, rows
+    try:
+        solution = np.linalg.solve(kkt, np.concatenate([-problem.q, bound]))
+    except np.linalg.LinAlgError:
+        return x, y, np.inf
+    multipliers = np.zeros_like(y)
+    multipliers[active] = solution[n:]
+    return solution[:n], multipliers, kkt_residual(problem, solution[:n], multipliers)
 
 
 _Raw = tuple[Array, Array, QPStatus, int]
@@ -109,9 +132,7 @@ def _solve_osqp(problem: QuadraticProgram) -> _Raw:
         verbose=False,
         eps_abs=1e-9,
         eps_rel=1e-9,
-        max_iter=20_000,
-        polishing=True,
-        polish_refine_iter=5,
+        max_iter=50_000,
     )
     result = solver.solve(raise_error=False)
     status = _OSQP_STATUS.get(result.info.status_val, QPStatus.FAILED)
