@@ -1,5 +1,6 @@
 """The condensed model of a soft robot: one type, whatever computes it."""
 
+from pliant.condensed.exact import condense
 from pliant.condensed.model import CondensedModel, Source
 
-__all__ = ["CondensedModel", "Source"]
+__all__ = ["CondensedModel", "Source", "condense"]

@@ -1,0 +1,255 @@
+"""Static equilibrium by Newton's method, driven by cable length or by force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from pliant.errors import EquilibriumError, InvertedElementError, LimitPointError, NotConvergedError, PliantError
+from pliant.fem import cholesky
+from pliant.fem.element import smallest_jacobian
+from pliant.fem.system import Linearization, System, advance, linearize
+
+Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_ROUNDING = 1e-12
+"""Residual that rounding alone leaves, relative to mean stiffness times the system's size."""
+
+
+@dataclass(frozen=True)
+class NewtonOptions:
+    """How hard to try.
+
+    Attributes:
+        tolerance: Largest nodal step of the last Newton step, relative to the system's size. The
+            error left is of the order of its square.
+        residual_tolerance: Largest residual, relative to the forces in balance.
+        max_steps: Newton steps before the command is subdivided.
+        max_subdivisions: How often the command may be halved.
+    """
+
+    tolerance: float = 1e-7
+    residual_tolerance: float = 1e-6
+    max_steps: int = 14
+    max_subdivisions: int = 7
+
+
+@dataclass(frozen=True)
+class State:
+    """An equilibrium.
+
+    Attributes:
+        x: Node positions [m], shape (n_nodes, 3).
+        effort: Effort of each actuator [N], shape (n_a,).
+        course: Course of each actuator [m], shape (n_a,). For a slack cable it is the pulled
+            length of the straight path, not what its winch has reeled in.
+        effector_force: External force on each effector [N], shape (n_e, 3).
+        effector: Effector positions [m], shape (n_e, 3).
+        compliance: W = H K^-1 H' with the exact tangent, effectors (xyz) first, then actuators
+            [m/N], shape (3 n_e + n_a, 3 n_e + n_a). Navez et al. 2023, eqs. 3 and 6.
+        residual: Norm of the unbalanced force before the last Newton step [N].
+        newton_steps: Factorisations that led here from the state before.
+        converged: False only in states attached to errors, and in a state not yet solved.
+    """
+
+    x: Array
+    effort: Array
+    course: Array
+    effector_force: Array
+    effector: Array
+    compliance: Array
+    residual: float
+    newton_steps: int
+    converged: bool
+
+
+def undeformed(system: System) -> State:
+    """The stress-free state, as a start for `solve_equilibrium`; its compliance is zero."""
+    n = 3 * system.n_e + system.n_a
+    x = system.body.mesh.nodes.copy()
+    return State(
+        x, np.zeros(system.n_a), system.course(x), np.zeros((system.n_e, 3)), system.effector(x),
+        np.zeros((n, n)), np.inf, 0, False,
+    )  # fmt: skip
+
+
+def rest(system: System, options: NewtonOptions = NewtonOptions()) -> State:
+    """Equilibrium under gravity with every effort zero.
+
+    Raises:
+        EquilibriumError: As `solve_equilibrium`.
+    """
+    driven = np.zeros(system.n_a, dtype=bool)
+    return solve_equilibrium(
+        system, undeformed(system), command=np.zeros(system.n_a), length_driven=driven, options=options
+    )
+
+
+def solve_equilibrium(
+    system: System,
+    state: State,
+    *,
+    command: Array,
+    length_driven: BoolArray,
+    effector_force: Array | None = None,
+    options: NewtonOptions = NewtonOptions(),
+) -> State:
+    """Equilibrium under a command, starting from a state.
+
+    Force-driven actuators take the commanded effort. Length-driven ones take the commanded
+    course s_c; unilateral ones pull only: 0 <= lambda, s - s_c >= 0, lambda (s - s_c) = 0.
+
+    Newton's method uses the exact tangent, the cables' geometric stiffness included, and steps
+    back from inverted elements. Where it does not converge to a stable state, the command is
+    approached in halved increments. A shift that helps it over an indefinite tangent never
+    enters the compliance.
+
+    Args:
+        system: The system.
+        state: Where to start.
+        command: Course [m] or effort [N] of each actuator, shape (n_a,).
+        length_driven: Which of the two, shape (n_a,).
+        effector_force: External force on each effector [N], shape (n_e, 3); as in `state` if None.
+        options: How hard to try.
+
+    Raises:
+        PliantError: If an argument has the wrong shape or is not finite, or an effort is negative
+            where the actuator only pulls.
+        InvertedElementError: If every step inverts an element.
+        LimitPointError: If the equilibrium found is unstable.
+        NotConvergedError: If Newton's method does not converge otherwise.
+        The last three carry the last equilibrium on the way as `state`.
+    """
+    force = state.effector_force if effector_force is None else np.asarray(effector_force, dtype=float)
+    command, length_driven = np.asarray(command, dtype=float), np.asarray(length_driven, dtype=bool)
+    _check_command(system, command, length_driven, force)
+    start = np.where(length_driven, state.course, state.effort)
+    target, reached, level, steps, fraction = 1.0, 0.0, 0, 0, 1.0
+    here = state
+    while reached < 1.0:
+        fraction = min(reached + target, 1.0)
+        try:
+            there = _newton(
+                system,
+                here,
+                start + fraction * (command - start) if fraction < 1.0 else command,
+                length_driven,
+                state.effector_force + fraction * (force - state.effector_force),
+                options,
+            )
+        except EquilibriumError as error:
+            level += 1
+            target *= 0.5
+            steps += error.state.newton_steps
+            if level > options.max_subdivisions:
+                raise type(error)(f"{error} (at {fraction:.3f} of the command)", here) from None
+            continue
+        here, reached = there, fraction
+        steps += there.newton_steps
+    return replace(here, newton_steps=steps)
+
+
+def _check_command(system: System, command: Array, length_driven: BoolArray, force: Array) -> None:
+    expected = {"command": (command, (system.n_a,)), "length_driven": (length_driven, (system.n_a,)),
+                "effector_force": (force, (system.n_e, 3))}  # fmt: skip
+    for name, (value, shape) in expected.items():
+        if value.shape != shape or not np.isfinite(value).all():
+            raise PliantError(f"{name}: given {value.tolist()}; allowed: finite, shape {shape}")
+    pushed = system.unilateral & ~length_driven & (command < 0)
+    if pushed.any():
+        name = system.actuators[int(np.argmax(pushed))].name
+        raise PliantError(f"command: {name!r} can only pull; given {command[pushed][0]} N; allowed: 0 or more")
+
+
+def _newton(
+    system: System, state: State, command: Array, length_driven: BoolArray, force: Array, options: NewtonOptions
+) -> State:
+    """Newton's method for one command; raises the named errors with the state reached attached."""
+    x, effort = state.x, np.where(length_driven, state.effort, command)
+    n_e = 3 * system.n_e
+    for step in range(1, options.max_steps + 1):
+        at = linearize(system, x, effort, force)
+        stable = cholesky.factorize(system.factorization, at.blocks)
+        if not stable:
+            _factorize_shifted(system, at)
+        y = cholesky.solve_forward(system.factorization, np.vstack([-at.residual, at.rows]))
+        W = y[1:] @ y[1:].T
+        free_course = at.course + y[1 + n_e :] @ y[0] - W[n_e:, n_e:] @ effort
+        wanted = _efforts(W[n_e:, n_e:], free_course, command, length_driven, system.unilateral)
+        move = cholesky.solve_backward(system.factorization, (y[0] + (wanted - effort) @ y[1 + n_e :])[None])[0]
+        largest = float(np.abs(move).max())
+        residual = float(np.linalg.norm(at.residual))
+        x, ratio = _guarded(system, x, move)
+        effort = effort + ratio * (wanted - effort)
+        reached = State(x, effort, system.course(x), force, system.effector(x), W, residual, step, False)
+        if not np.isfinite(largest) or largest > 2.0 * system.size:
+            raise NotConvergedError(f"Newton's method diverged in step {step}", reached)
+        if ratio == 0.0:
+            raise InvertedElementError(f"every step inverts an element (Newton step {step})", reached)
+        rounding = _ROUNDING * _stiffness_scale(system, at) * system.size
+        balanced = residual <= options.residual_tolerance * at.force_scale + rounding
+        if ratio == 1.0 and largest <= options.tolerance * system.size and balanced:
+            if not stable:
+                raise LimitPointError("the equilibrium is unstable: its tangent is not positive definite", reached)
+            return replace(reached, converged=True)
+    raise NotConvergedError(
+        f"no equilibrium after {options.max_steps} Newton steps: last step {largest:.2e} m, "
+        f"residual {residual:.2e} N of {at.force_scale:.2e} N",
+        reached,
+    )
+
+
+def _factorize_shifted(system: System, at: Linearization) -> None:
+    """Factorise K + shift I with the smallest shift of a geometric row that makes it definite."""
+    for power in range(-4, 3):
+        if cholesky.factorize(system.factorization, at.blocks, _stiffness_scale(system, at) * 10.0**power):
+            return
+
+
+def _stiffness_scale(system: System, at: Linearization) -> float:
+    """Mean magnitude of the tangent's diagonal [N/m]."""
+    diagonal = np.einsum("bii->bi", at.blocks[system.reduction.row == system.reduction.column])
+    return float(np.abs(diagonal).mean())
+
+
+def _guarded(system: System, x: Array, move: Array) -> tuple[Array, float]:
+    """Positions after the largest of the steps 1, 1/2, 1/4, ... that inverts no element, and its ratio."""
+    body = system.body
+    for halving in range(9):
+        ratio = 0.5**halving
+        moved = advance(system, x, ratio * move)
+        if smallest_jacobian(moved, body.elements, body.gradients) > 0.0:
+            return moved, ratio
+    return x, 0.0
+
+
+def _efforts(W: Array, free_course: Array, command: Array, length_driven: BoolArray, unilateral: BoolArray) -> Array:
+    """Efforts that give the commanded course, or slack: 0 <= lambda _|_ s_free + W lambda - s_c >= 0.
+
+    Bilateral actuators are eliminated; the complementarity of the others is the optimality
+    condition of a non-negative least-squares problem.
+    """
+    effort = np.where(length_driven, 0.0, command)
+    gap = free_course + W @ effort - command
+    two, one = np.flatnonzero(length_driven & ~unilateral), np.flatnonzero(length_driven & unilateral)
+    if two.size:
+        gain = np.linalg.solve(W[np.ix_(two, two)], np.column_stack([gap[two], W[np.ix_(two, one)]]))
+        effort[two] = -gain[:, 0]
+        S = W[np.ix_(one, one)] - W[np.ix_(one, two)] @ gain[:, 1:]
+        b = gap[one] - W[np.ix_(one, two)] @ gain[:, 0]
+    else:
+        S, b = W[np.ix_(one, one)], gap[one]
+    if one.size:
+        scale = float(np.trace(S)) / one.size
+        L = np.linalg.cholesky(S / scale + 1e-14 * np.eye(one.size))
+        taut = nnls(L.T, -np.linalg.solve(L, b / scale))[0]
+        active = np.flatnonzero(taut > 0)
+        taut[active] = np.linalg.solve(S[np.ix_(active, active)], -b[active])
+        effort[one] = np.maximum(taut, 0.0)
+        if two.size:
+            effort[two] -= gain[:, 1:] @ effort[one]
+    return effort

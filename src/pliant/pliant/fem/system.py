@@ -1,0 +1,178 @@
+"""A system: one body with its actuators, effectors and gravity, ready for the equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import PliantError
+from pliant.fem import cholesky
+from pliant.fem.actuator import Actuator
+from pliant.fem.assembly import Pattern, gravity_force, make_pattern, tangent_stiffness
+from pliant.fem.body import Body
+from pliant.fem.cholesky import Factorization
+from pliant.fem.rigid import Reduction, make_reduction
+from pliant.geometry.mesh import Embedding
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class System:
+    """Everything an equilibrium needs.
+
+    Attributes:
+        body: The body.
+        actuators: What pulls it, in the order of every effort and course vector.
+        effectors: Its effector points as sums of nodes.
+        weight: Gravity force on each node [N], shape (n_nodes, 3).
+        pattern: Pattern of the tangent over the free nodes, geometric stiffness included.
+        couplings: For each actuator, which of its pairs are free and their blocks in the pattern.
+        reduction: How rigid groups reduce the unknowns.
+        factorization: Analysis and memory of the Cholesky factor; overwritten by each solve.
+        effector_rows: H_e, effector motion per motion of the free nodes, shape (3 n_e, 3 n_free).
+        size: Diagonal of the bounding box [m].
+    """
+
+    body: Body
+    actuators: tuple[Actuator, ...]
+    effectors: Embedding
+    weight: Array
+    pattern: Pattern
+    couplings: tuple[tuple[IntArray, IntArray], ...]
+    reduction: Reduction
+    factorization: Factorization
+    effector_rows: Array
+    size: float
+
+    @property
+    def n_a(self) -> int:
+        """Number of actuators."""
+        return len(self.actuators)
+
+    @property
+    def n_e(self) -> int:
+        """Number of effectors."""
+        return len(self.effectors.nodes)
+
+    @property
+    def unilateral(self) -> NDArray[np.bool_]:
+        """Whether the effort of each actuator cannot be negative, shape (n_a,)."""
+        return np.array([a.unilateral for a in self.actuators], dtype=bool)
+
+    def effector(self, x: Array) -> Array:
+        """Effector positions [m], shape (n_e, 3)."""
+        return np.einsum("ek,eki->ei", self.effectors.weights, x[self.effectors.nodes])
+
+    def course(self, x: Array) -> Array:
+        """Course of each actuator [m], shape (n_a,)."""
+        return np.array([a.course(x) for a in self.actuators])
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The system at one state: everything Newton's method and the condensation read.
+
+    Attributes:
+        blocks: Tangent K - sum lambda d2s/dx2 over the unknowns [N/m], lower blocks.
+        residual: f_int - f_ext - H_a' lambda over the unknowns [N], shape (3 n_unknown,).
+        course: Course of each actuator [m], shape (n_a,).
+        rows: H_e and H_a over the unknowns, shape (3 n_e + n_a, 3 n_unknown).
+        smallest_jacobian: Smallest J; nothing else is meaningful unless it is positive.
+        force_scale: Size of the forces in balance [N], to measure the residual against.
+    """
+
+    blocks: Array
+    residual: Array
+    course: Array
+    rows: Array
+    smallest_jacobian: float
+    force_scale: float
+
+
+def make_system(body: Body, actuators: Sequence[Actuator], effectors: Embedding, gravity: Array) -> System:
+    """Join a body with its actuators and effectors.
+
+    Args:
+        body: The body.
+        actuators: At least one.
+        effectors: Points of the body, from `geometry.embed` on `body.mesh`.
+        gravity: Acceleration [m/s^2], shape (3,).
+
+    Raises:
+        PliantError: If two actuators share a name, or none of the body's nodes is fixed or attached.
+    """
+    names = [a.name for a in actuators]
+    if len(set(names)) != len(names):
+        raise PliantError(f"actuators need distinct names; given: {names}")
+    if body.fixed.size == 0 and not body.springs.any():
+        raise PliantError("the body floats: no node is fixed or attached")
+    pairs = [body.unknown[a.pairs] for a in actuators]
+    free = [np.flatnonzero((p >= 0).all(axis=1)) for p in pairs]
+    sorted_pairs = [np.sort(p[f], axis=1)[:, ::-1] for p, f in zip(pairs, free, strict=True)]
+    pattern = make_pattern(body, np.concatenate([np.zeros((0, 2), dtype=np.int64), *sorted_pairs]))
+    couplings = tuple((f, pattern.find(p)) for f, p in zip(free, sorted_pairs, strict=True))
+    reduction = make_reduction(body, pattern)
+    n_e = len(effectors.nodes)
+    rows = np.zeros((n_e, 3, body.n_free, 3))
+    for e in range(n_e):
+        for node, w in zip(effectors.nodes[e], effectors.weights[e], strict=True):
+            if body.unknown[node] >= 0:
+                rows[e, :, body.unknown[node], :] += w * np.eye(3)
+    return System(
+        body=body,
+        actuators=tuple(actuators),
+        effectors=effectors,
+        weight=gravity_force(body, gravity),
+        pattern=pattern,
+        couplings=couplings,
+        reduction=reduction,
+        factorization=cholesky.analyse(reduction.n_unknown, reduction.row, reduction.column),
+        effector_rows=rows.reshape(3 * n_e, 3 * body.n_free),
+        size=float(np.linalg.norm(np.ptp(body.mesh.nodes, axis=0))),
+    )
+
+
+def linearize(system: System, x: Array, effort: Array, effector_force: Array) -> Linearization:
+    """Residual, tangent and constraint rows at one state (Navez et al. 2023, eq. 1).
+
+    Args:
+        system: The system.
+        x: Node positions [m], shape (n_nodes, 3).
+        effort: Effort of each actuator [N], shape (n_a,).
+        effector_force: External force on each effector [N], shape (n_e, 3).
+    """
+    body, n_e = system.body, system.n_e
+    force, blocks, smallest = tangent_stiffness(body, system.pattern, x)
+    rows = np.zeros((3 * n_e + system.n_a, body.n_free, 3))
+    rows[: 3 * n_e] = system.effector_rows.reshape(3 * n_e, body.n_free, 3)
+    course = np.empty(system.n_a)
+    for a, actuator in enumerate(system.actuators):
+        course[a], jacobian, curvature = actuator.derivatives(x)
+        free = body.unknown[actuator.nodes] >= 0
+        rows[3 * n_e + a, body.unknown[actuator.nodes[free]]] = jacobian[free]
+        used, slots = system.couplings[a]
+        blocks[slots] -= effort[a] * curvature[used]
+    rows = rows.reshape(len(rows), -1)
+    applied = np.concatenate([effector_force.ravel(), effort])
+    free = body.unknown >= 0
+    external = system.weight[free].ravel() + applied @ rows
+    residual = force[free].ravel() - external
+    scale = float(np.linalg.norm(external)) + 1e-3 * float(np.linalg.norm(force[~free]))
+    blocks, residual, rows = system.reduction.reduce(x, blocks, residual, rows)
+    return Linearization(blocks, residual, course, rows, smallest, scale)
+
+
+def advance(system: System, x: Array, step: Array) -> Array:
+    """Node positions after a step of the unknowns.
+
+    Args:
+        system: The system.
+        x: Node positions [m], shape (n_nodes, 3).
+        step: Step of the unknowns (displacements [m]; rotation vectors for rigid groups), shape (3 n_unknown,).
+    """
+    return system.reduction.advance(x, step)
