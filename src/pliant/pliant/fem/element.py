@@ -27,6 +27,7 @@ from pliant.fem.material import (
     FAST,
     NEO_HOOKEAN,
     determinant,
+    dilatation,
     energies,
     rotation,
     stresses,
@@ -37,15 +38,25 @@ U = np.uint64
 
 
 @njit(cache=True, fastmath=FAST)
-def _deformation_gradient(x, nodes, gradient, F):
-    """F = sum_a x_a (x) dN_a/dX at one quadrature point."""
-    F[:] = 0.0
-    for a in range(nodes.size):
-        for i in range(3):
-            value = x[nodes[a], i]
-            F[i, 0] += value * gradient[a, 0]
-            F[i, 1] += value * gradient[a, 1]
-            F[i, 2] += value * gradient[a, 2]
+def _deformation_gradient(x, elements, gradients, e, q, F):
+    """F = sum_a x_a (x) dN_a/dX at quadrature point q of element e."""
+    f00 = f01 = f02 = f10 = f11 = f12 = f20 = f21 = f22 = 0.0
+    for a in range(elements.shape[1]):
+        node = U(elements[e, a])
+        x0, x1, x2 = x[node, 0], x[node, 1], x[node, 2]
+        g0, g1, g2 = gradients[e, q, a, 0], gradients[e, q, a, 1], gradients[e, q, a, 2]
+        f00 += x0 * g0
+        f01 += x0 * g1
+        f02 += x0 * g2
+        f10 += x1 * g0
+        f11 += x1 * g1
+        f12 += x1 * g2
+        f20 += x2 * g0
+        f21 += x2 * g1
+        f22 += x2 * g2
+    F[0, 0], F[0, 1], F[0, 2] = f00, f01, f02
+    F[1, 0], F[1, 1], F[1, 2] = f10, f11, f12
+    F[2, 0], F[2, 1], F[2, 2] = f20, f21, f22
 
 
 @njit(cache=True, nogil=True)
@@ -67,7 +78,7 @@ def energy(x, elements, gradients, weights, law, mu, lam, mean):
     for e in range(elements.shape[0]):
         volume = dilatation = 0.0
         for q in range(weights.shape[1]):
-            _deformation_gradient(x, elements[e], gradients[e, q], F)
+            _deformation_gradient(x, elements, gradients, e, q, F)
             if not determinant(F) > 0.0:
                 return np.inf
             own, theta = energies(law[e], mu[e], F, R, work)
@@ -90,7 +101,7 @@ def smallest_jacobian(x, elements, gradients):
     smallest = np.inf
     for e in range(elements.shape[0]):
         for q in range(gradients.shape[1]):
-            _deformation_gradient(x, elements[e], gradients[e, q], F)
+            _deformation_gradient(x, elements, gradients, e, q, F)
             smallest = min(smallest, determinant(F))
     return smallest
 
@@ -113,57 +124,62 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
     n_elements, n_en = elements.shape
     n_q = weights.shape[1]
     with_stiffness = slots.shape[0] > 0
-    F, P, T, R = np.empty((n_q, 3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    work = np.empty((3, 3))
-    t = np.empty((n_q, n_en, 3))
-    tbar = np.empty((n_en, 3))
-    f = np.empty((n_en, 3))
+    F, P, T, R, work = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    t, tbar, f = np.empty((n_en, 3)), np.empty((n_en, 3)), np.empty((n_en, 3))
     k = np.empty((n_en * (n_en + 1) // 2, 9))
     smallest = np.inf
     for e in range(n_elements):
-        volume = dilatation = 0.0
+        pressure = volume = 0.0
+        if mean:
+            for q in range(n_q):
+                _deformation_gradient(x, elements, gradients, e, q, F)
+                J = determinant(F)
+                if not J > 0.0:
+                    return J
+                volume += weights[e, q]
+                pressure += weights[e, q] * dilatation(law[e], F, J, R, work)
+            pressure *= lam[e] / volume
+        for a in range(n_en):
+            for i in range(3):
+                f[a, i] = tbar[a, i] = 0.0
+        if with_stiffness:
+            for pair in range(k.shape[0]):
+                for i in range(9):
+                    k[pair, i] = 0.0
         for q in range(n_q):
-            _deformation_gradient(x, elements[e], gradients[e, q], F[q])
-            J = determinant(F[q])
+            w = weights[e, q]
+            _deformation_gradient(x, elements, gradients, e, q, F)
+            J = determinant(F)
             smallest = min(smallest, J)
             if not J > 0.0:
                 return J
-            if mean:
-                _, theta = energies(law[e], mu[e], F[q], R, work)
-                volume += weights[e, q]
-                dilatation += weights[e, q] * theta
-        pressure = lam[e] * dilatation / volume if mean else 0.0
-        f[:] = 0.0
-        k[:] = 0.0
-        tbar[:] = 0.0
-        for q in range(n_q):
-            w = weights[e, q]
             if not mean:
-                _, theta = energies(law[e], mu[e], F[q], R, work)
-                pressure = lam[e] * theta
-            stresses(law[e], mu[e], F[q], P, T, R)
-            G = gradients[e, q]
+                pressure = lam[e] * dilatation(law[e], F, J, R, work)
+            stresses(law[e], mu[e], F, J, P, T, R)
             for a in range(n_en):
+                g0, g1, g2 = gradients[e, q, a, 0], gradients[e, q, a, 1], gradients[e, q, a, 2]
                 for i in range(3):
-                    own = P[i, 0] * G[a, 0] + P[i, 1] * G[a, 1] + P[i, 2] * G[a, 2]
-                    vol = T[i, 0] * G[a, 0] + T[i, 1] * G[a, 1] + T[i, 2] * G[a, 2]
+                    own = P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
+                    vol = T[i, 0] * g0 + T[i, 1] * g1 + T[i, 2] * g2
                     f[a, i] += w * (own + pressure * vol)
-                    t[q, a, i] = vol
+                    t[a, i] = vol
                     tbar[a, i] += w * vol
             if with_stiffness:
+                G = gradients[e, q]
                 if law[e] == NEO_HOOKEAN:
-                    _stiffness_neo_hookean(k, G, t[q], w, mu[e], pressure)
+                    _stiffness_neo_hookean(k, G, t, w, mu[e], pressure)
                 elif law[e] == COROTATIONAL:
-                    _stiffness_corotational(k, G, F[q], R, w, mu[e], pressure)
+                    _stiffness_corotational(k, G, F, R, w, mu[e], pressure)
                 else:
-                    _stiffness_st_venant_kirchhoff(k, G, F[q], R, w, mu[e], pressure)
+                    _stiffness_st_venant_kirchhoff(k, G, F, R, w, mu[e], pressure)
                 if not mean:
-                    _add_outer(k, t[q], w * lam[e])
+                    _add_outer(k, t, w * lam[e])
         if mean and with_stiffness:
             _add_outer(k, tbar, lam[e] / volume)
         for a in range(n_en):
+            node = U(elements[e, a])
             for i in range(3):
-                force[elements[e, a], i] += f[a, i]
+                force[node, i] += f[a, i]
         if with_stiffness:
             for pair in range(k.shape[0]):
                 slot = slots[e, pair]
@@ -288,9 +304,9 @@ def third_derivative(x, elements, gradients, weights, law, mu, lam, mean, left, 
     Q = np.empty((3, 3))
     for e in range(n_elements):
         for q in range(n_q):
-            _deformation_gradient(x, elements[e], gradients[e, q], F)
-            _deformation_gradient(left, elements[e], gradients[e, q], A)
-            _deformation_gradient(right, elements[e], gradients[e, q], B)
+            _deformation_gradient(x, elements, gradients, e, q, F)
+            _deformation_gradient(left, elements, gradients, e, q, A)
+            _deformation_gradient(right, elements, gradients, e, q, B)
             theta[q] = _point_derivatives(law[e], mu[e], F, A, B, T1[q], TA[q], TB[q], own3[q], theta3[q])
             ta[q], tb[q], tab[q] = np.sum(T1[q] * A), np.sum(T1[q] * B), np.sum(TA[q] * B)
         w = weights[e]
@@ -314,7 +330,7 @@ def _point_derivatives(law, mu, F, A, B, T1, TA, TB, own3, theta3):
     theta3 = theta'''[A, B], own3 = psi_own'''[A, B]. Returns theta."""
     P, R, work = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     _, theta = energies(law, mu, F, R, work)
-    stresses(law, mu, F, P, T1, R)
+    stresses(law, mu, F, determinant(F), P, T1, R)
     if law == NEO_HOOKEAN:
         inverse = T1.T.copy()
         MA, MB = inverse @ A, inverse @ B

@@ -164,11 +164,22 @@ def energies(law, mu, F, R, work):
     return mu * square, trace - 3.0
 
 
-@njit(cache=True, fastmath=FAST)
-def stresses(law, mu, F, P, T, R):
-    """P = dpsi_own/dF [Pa] and T = dtheta/dF at one point; R holds the rotation afterwards."""
+@njit(cache=True)
+def dilatation(law, F, J, R, work):
+    """theta at one point where det F = J; R and work are scratch."""
     if law == NEO_HOOKEAN:
-        inverse_transpose(F, determinant(F), T)
+        return np.log(J)
+    return energies(law, 0.0, F, R, work)[1]
+
+
+@njit(cache=True, fastmath=FAST)
+def stresses(law, mu, F, J, P, T, R):
+    """P = dpsi_own/dF [Pa] and T = dtheta/dF at one point.
+
+    R holds the rotation afterwards (corotational), or S = 2 mu E (St Venant-Kirchhoff).
+    """
+    if law == NEO_HOOKEAN:
+        inverse_transpose(F, J, T)
         for i in range(3):
             for j in range(3):
                 P[i, j] = mu * (F[i, j] - T[i, j])
