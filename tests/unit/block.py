@@ -12,7 +12,9 @@ import yaml
 CUBE_TETS = [[0, 1, 3, 7], [0, 1, 7, 5], [0, 5, 7, 4], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7]]
 
 
-def block_mesh(nx: int = 1, ny: int = 1, nz: int = 4, size: tuple[float, float, float] = (0.02, 0.02, 0.08)) -> meshio.Mesh:
+def block_mesh(
+    nx: int = 1, ny: int = 1, nz: int = 4, size: tuple[float, float, float] = (0.02, 0.02, 0.08)
+) -> meshio.Mesh:
     """Six tetrahedra a cell, x and y centred, z from 0."""
     axes = [np.linspace(0, length, n + 1) for length, n in zip(size, (nx, ny, nz), strict=True)]
     x, y, z = np.meshgrid(axes[0] - size[0] / 2, axes[1] - size[1] / 2, axes[2], indexing="ij")
@@ -65,7 +67,12 @@ def block_robot() -> dict[str, Any]:
             "translation_m": [0, 0, 0],
         },
         "element": "tet10_mean",
-        "material": {"model": "neo_hookean", "young_modulus_pa": 2.0e5, "poisson_ratio": 0.45, "density_kg_m3": 1070},
+        "material": {
+            "model": "neo_hookean",
+            "young_modulus_pa": 2.0e5,
+            "poisson_ratio": 0.45,
+            "density_kg_m3": 1070,
+        },
         "gravity_m_s2": [0, 0, -9.81],
         "fixed": [{"box_m": [[-0.02, -0.02, -0.001], [0.02, 0.02, 0.001]]}],
         "actuators": [cable, west],
@@ -80,4 +87,3 @@ def write_robot(folder: Path, content: dict[str, Any]) -> Path:
     block_mesh().write(folder / "block.vtu")
     block_mesh(nx=2, ny=2, nz=8).write(folder / "block_fine.vtu")
     return file
-

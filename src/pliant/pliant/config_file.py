@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 import yaml
 
@@ -43,7 +44,7 @@ class Entry:
         return RobotFileError(self.file, self.key, shown(self.value) if given is None else given, allowed)
 
     @property
-    def contents(self) -> dict[object, object]:
+    def contents(self) -> dict[Any, Any]:
         """The mapping that this entry is; empty if it is none."""
         return self.value if isinstance(self.value, dict) else {}
 
@@ -63,7 +64,9 @@ class Entry:
                 )
         for key in required:
             if key not in self.value:
-                raise self.below(key, None).error("required; " + f"{_listed(required, optional)}", Shown("nothing"))
+                raise self.below(key, None).error(
+                    "required; " + f"{_listed(required, optional)}", Shown("nothing")
+                )
         return {key: self.below(key, value) for key, value in self.value.items()}
 
     def numbered(self) -> dict[int, Entry]:
@@ -147,7 +150,7 @@ def read_yaml(path: str | Path) -> Entry:
     if len(content) > MAXIMUM_BYTES:
         raise root.error(f"a YAML file of at most {MAXIMUM_BYTES // 1000} kB", Shown("a larger file"))
     try:
-        value = yaml.load(content.decode(), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader with fewer types)
+        value = yaml.load(content.decode(), Loader=_StrictLoader)
     except yaml.MarkedYAMLError as error:
         raise root.error("valid YAML", _with_line(error)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -206,8 +209,8 @@ def _with_line(error: yaml.MarkedYAMLError) -> Shown:
 class _StrictLoader(yaml.SafeLoader):
     """YAML 1.2 core scalars, no tags of its own, no key twice."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
-    yaml_constructors = {
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
+    yaml_constructors: ClassVar[dict[str | None, Callable[..., object]]] = {
         tag: function
         for tag, function in yaml.SafeLoader.yaml_constructors.items()
         if tag is None or tag.rsplit(":", 1)[-1] in {"str", "int", "float", "bool", "null", "seq", "map"}
@@ -218,7 +221,9 @@ class _StrictLoader(yaml.SafeLoader):
         seen = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in seen and key.tag != _MERGE:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key.value!r} twice", key.start_mark
+                )
             seen.add(key.value)
         return node
 
@@ -237,7 +242,13 @@ for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("int", r"[-+]?[0-9]+", "-+0123456789"),
-    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", "-+.0123456789"),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
     ("merge", r"<<", "<"),
 ):
-    _StrictLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first))
+    _StrictLoader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), list(_first)
+    )

@@ -42,12 +42,22 @@ class PlantParameters:
         "", unit="", description="Mesh resolution where the robot has it; the model's if empty."
     )
     cable_friction: float = parameter(
-        0.0, unit="", minimum=0.0, maximum=1.0, description="Coulomb friction of the cables at their via points."
+        0.0,
+        unit="",
+        minimum=0.0,
+        maximum=1.0,
+        description="Coulomb friction of the cables at their via points.",
     )
     effector_noise_m: float = parameter(
-        0.0, unit="m", minimum=0.0, maximum=0.01, description="Standard deviation of the measured effector, each axis."
+        0.0,
+        unit="m",
+        minimum=0.0,
+        maximum=0.01,
+        description="Standard deviation of the measured effector, each axis.",
     )
-    delay_s: float = parameter(0.0, unit="s", minimum=0.0, maximum=1.0, description="Age of the measured effector.")
+    delay_s: float = parameter(
+        0.0, unit="s", minimum=0.0, maximum=1.0, description="Age of the measured effector."
+    )
     seed: int = parameter(0, unit="", minimum=0, maximum=2**31 - 1, description="Seed of the noise.")
 
     def __post_init__(self) -> None:
@@ -66,7 +76,7 @@ class PlantSample:
         slack: Whether a cable is slack, shape (n_a,).
         saturated: Whether a limit kept an actuator from its command, shape (n_a,).
         effector: True effector positions [m], shape (n_e, 3).
-        measured_effector: Effector positions with delay and noise [m], shape (n_e, 3).
+        measured: Effector positions with delay and noise [m], shape (n_e, 3).
         state: The equilibrium.
         fault: Why the last equilibrium is held, None if all is well.
     """
@@ -77,7 +87,7 @@ class PlantSample:
     slack: Flags
     saturated: Flags
     effector: Array
-    measured_effector: Array
+    measured: Array
     state: State
     fault: str | None
 
@@ -108,13 +118,19 @@ class Plant:
         self._high = np.where(driven, limits.course_max, limits.effort_max)
         self._rate = np.where(driven, limits.course_rate, limits.effort_rate)
         self._random = np.random.default_rng(parameters.seed)
-        start = start_state(self.robot)
+        self._start = start_state(self.robot)
+        self._time = 0.0
+        self.release()
+
+    def release(self) -> PlantSample:
+        """Back to rest at once: no load, each actuator at its pretension."""
+        driven, start = self.robot.length_driven, self._start
         self._applied = np.clip(np.where(driven, start.course, self.robot.pretension), self._low, self._high)
         self._load = np.zeros_like(start.effector)
-        self._state, swapped = self._equilibrium(start, self._applied)
-        self._time = 0.0
-        self._seen: deque[tuple[float, Array]] = deque([(0.0, self._state.effector)])
-        self.sample = self._sample(swapped, None)
+        self._state, stalled = self._equilibrium(start, self._applied, self._load)
+        self._seen: deque[tuple[float, Array]] = deque([(self._time, self._state.effector)])
+        self.sample = self._sample(stalled, None)
+        return self.sample
 
     def step(self, command: Array, dt: float, effector_force: Array | None = None) -> PlantSample:
         """Follow a command for a time, within limits and rates, to the next equilibrium.
@@ -175,7 +191,7 @@ class Plant:
             slack=state.effort <= 0.0,
             saturated=saturated,
             effector=state.effector,
-            measured_effector=self._measured(),
+            measured=self._measured(),
             state=state,
             fault=fault,
         )
@@ -194,7 +210,9 @@ class Plant:
         if not (np.isfinite(dt) and dt > 0):
             raise PliantError(f"plant {self.robot.name!r}: dt is {dt!r} s, must be positive")
         if load.shape != self._load.shape or not np.isfinite(load).all():
-            raise PliantError(f"plant {self.robot.name!r}: effector_force must be {self._load.shape} finite numbers")
+            raise PliantError(
+                f"plant {self.robot.name!r}: effector_force must be {self._load.shape} finite numbers"
+            )
 
 
 def read_plant(name_or_path: str | Path) -> PlantParameters:

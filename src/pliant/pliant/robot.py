@@ -21,7 +21,16 @@ from pliant.robot_mesh import error, held_nodes, refuse_far_points, robot_mesh
 
 Array = NDArray[np.float64]
 
-__all__ = ["Robot", "build_robot", "limits_of", "load_robot", "robot_hash", "robots_in", "shipped_robots", "start_state"]
+__all__ = [
+    "Robot",
+    "build_robot",
+    "limits_of",
+    "load_robot",
+    "robot_hash",
+    "robots_in",
+    "shipped_robots",
+    "start_state",
+]
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,10 @@ def build_robot(spec: RobotSpec, resolution: str, *, cable_friction: float = 0.0
     refuse_far_points(spec, mesh)
     body = make_body(
         mesh,
-        {int(number): _fem_material(spec.regions.get(int(number), spec.material)) for number in np.unique(mesh.region)},
+        {
+            int(number): _fem_material(spec.regions.get(int(number), spec.material))
+            for number in np.unique(mesh.region)
+        },
         element=spec.element,
         fixed=held.fixed,
         attached=held.attached,
@@ -108,8 +120,8 @@ def build_robot(spec: RobotSpec, resolution: str, *, cable_friction: float = 0.0
         rigid=held.rigid,
     )
     cables = [
-        make_cable(mesh, a.name, np.array(a.pull_point_m), np.array(a.via_points_m), friction=cable_friction)
-        for a in spec.actuators
+        make_cable(mesh, cable.name, np.array(cable.pull_point_m), np.array(cable.via_points_m))
+        for cable in spec.actuators
     ]
     effectors = embed(mesh, np.array([effector.point_m for effector in spec.effectors]))
     return Robot(
@@ -164,11 +176,11 @@ def limits_of(spec: RobotSpec) -> ActuatorLimits:
 def robot_hash(spec: RobotSpec, resolution: str) -> str:
     """SHA-256 of what the file says, in a canonical order, and of the mesh file's bytes.
 
-    Comments, key order and number style of the YAML do not matter, nor do the description
-    and the mesh's path.
+    Comments, key order and number style of the YAML do not matter, nor do the description,
+    the mesh's path and the path to try.
     """
     content = asdict(spec)
-    for key in ("file", "description"):
+    for key in ("file", "description", "path"):
         del content[key]
     for key in ("files", "resolution"):
         del content["mesh"][key]

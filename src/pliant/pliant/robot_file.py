@@ -55,7 +55,7 @@ class MaterialSpec:
 
 @dataclass(frozen=True)
 class RegionSpec:
-    """The nodes inside a box ((x, y, z) minimum, maximum) [m], and the springs that hold them [N/m a node]."""
+    """The nodes in a box (minimum, maximum corner) [m], and the springs that hold each [N/m]."""
 
     box_m: Box
     stiffness_n_m: float = 0.0
@@ -99,6 +99,15 @@ class EffectorSpec:
 
 
 @dataclass(frozen=True)
+class PathSpec:
+    """A circle within reach, to try a robot on: centre [m], radius [m], normal of its plane."""
+
+    center_m: Point
+    radius_m: float
+    normal: Point = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
 class RobotSpec:
     """What a robot file says."""
 
@@ -115,6 +124,7 @@ class RobotSpec:
     rigid: tuple[RegionSpec, ...]
     actuators: tuple[ActuatorSpec, ...]
     effectors: tuple[EffectorSpec, ...]
+    path: PathSpec | None
 
 
 def read_robot_file(path: str | Path) -> RobotSpec:
@@ -129,7 +139,7 @@ def read_robot_file(path: str | Path) -> RobotSpec:
         raise root.below("kind", kind).error("'soft' (the kind of robot that this schema describes)")
     top = root.mapping(
         ("kind", "name", "mesh", "material", "fixed", "actuators", "effectors"),
-        ("description", "element", "regions", "gravity_m_s2", "attached", "rigid"),
+        ("description", "element", "regions", "gravity_m_s2", "attached", "rigid", "path"),
     )
     actuators = tuple(_actuator(entry) for entry in top["actuators"].entries())
     effectors = tuple(_effector(entry) for entry in top["effectors"].entries())
@@ -142,13 +152,18 @@ def read_robot_file(path: str | Path) -> RobotSpec:
         mesh=_mesh(top["mesh"]),
         element=top["element"].text(choices=ELEMENTS) if "element" in top else ELEMENTS[0],
         material=_material(top["material"]),
-        regions={n: _material(entry) for n, entry in top["regions"].numbered().items()} if "regions" in top else {},
-        gravity_m_s2=top["gravity_m_s2"].vector(3, -100, 100, "m/s2") if "gravity_m_s2" in top else (0.0, 0.0, -9.81),
+        regions={n: _material(entry) for n, entry in top["regions"].numbered().items()}
+        if "regions" in top
+        else {},
+        gravity_m_s2=top["gravity_m_s2"].vector(3, -100, 100, "m/s2")
+        if "gravity_m_s2" in top
+        else (0.0, 0.0, -9.81),
         fixed=_boxes(top["fixed"], _region),
         attached=_boxes(top["attached"], _attached) if "attached" in top else (),
         rigid=_boxes(top["rigid"], _region) if "rigid" in top else (),
         actuators=actuators,
         effectors=effectors,
+        path=_path(top["path"]) if "path" in top else None,
     )
 
 
@@ -174,7 +189,9 @@ def _mesh(entry: Entry) -> MeshSpec:
         unit=keys["unit"].text(choices=tuple(UNITS_M)) if "unit" in keys else "m",
         resolution=keys["resolution"].text(choices=tuple(files)) if "resolution" in keys else first,
         files={name: folder / file.text() for name, file in files.items()},
-        rotation_deg=keys["rotation_deg"].vector(3, -360, 360, "deg") if "rotation_deg" in keys else (0.0,) * 3,
+        rotation_deg=keys["rotation_deg"].vector(3, -360, 360, "deg")
+        if "rotation_deg" in keys
+        else (0.0,) * 3,
         translation_m=_point(keys["translation_m"]) if "translation_m" in keys else (0.0,) * 3,
     )
 
@@ -253,6 +270,15 @@ def _distinct(pull_point: Entry, via_points: Entry) -> tuple[Point, ...]:
 def _effector(entry: Entry) -> EffectorSpec:
     keys = entry.mapping(("name", "point_m"))
     return EffectorSpec(keys["name"].text(NAME), _point(keys["point_m"]))
+
+
+def _path(entry: Entry) -> PathSpec:
+    keys = entry.mapping(("center_m", "radius_m"), ("normal",))
+    radius = keys["radius_m"].number(1e-6, FARTHEST_M, "m")
+    normal = keys["normal"].vector(3, -1.0, 1.0, "any length") if "normal" in keys else (0.0, 0.0, 1.0)
+    if not any(normal):
+        raise keys["normal"].error("a direction, not zero")
+    return PathSpec(_point(keys["center_m"]), radius, normal)
 
 
 def _point(entry: Entry) -> Point:

@@ -126,12 +126,13 @@ def refuse_far_points(spec: RobotSpec, mesh: TetMesh) -> None:
         if distances[key] > limit:
             as_mm = embed(mesh, np.array([point]) / 1000.0).distance_m[0] <= limit
             hint = "; read as mm it lies on the robot" if as_mm and distances[key] > 10 * diagonal else ""
-            allowed = f"a point in m, at most {limit:.3g} m outside the mesh ({_span(mesh)}), not {distances[key]:.3g} m"
+            allowed = f"a point in m, at most {limit:.3g} m outside the mesh ({_span(mesh)})"
+            allowed += f", not {distances[key]:.3g} m"
             raise error(spec, key, list(point), allowed + hint)
     for index, actuator in enumerate(spec.actuators):
         away = np.linalg.norm(np.array(actuator.pull_point_m) - mesh.nodes.mean(axis=0)) / diagonal
         if away > FARTHEST_PULL_POINT:
-            allowed = f"a point in m, at most {FARTHEST_PULL_POINT:g} times the robot's size away, not {away:.3g} times"
+            allowed = f"a point in m, at most {FARTHEST_PULL_POINT:g} sizes of the robot away, not {away:.3g}"
             raise error(spec, f"actuators[{index}].pull_point_m", list(actuator.pull_point_m), allowed)
 
 
@@ -152,7 +153,12 @@ def _inside(spec: RobotSpec, mesh: TetMesh, kind: str, index: int) -> Indices:
     inside = ((mesh.nodes >= low - tolerance) & (mesh.nodes <= high + tolerance)).all(axis=1)
     if not inside.any():
         given = [list(corner) for corner in region.box_m]
-        raise error(spec, f"{kind}[{index}].box_m", given, f"a box in m with a node inside; the mesh spans {_span(mesh)}")
+        raise error(
+            spec,
+            f"{kind}[{index}].box_m",
+            given,
+            f"a box in m with a node inside; the mesh spans {_span(mesh)}",
+        )
     return np.flatnonzero(inside)
 
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-Commands = argparse._SubParsersAction  # type: ignore[type-arg]  # noqa: SLF001 (argparse names it no other way)
+Commands = Any
+"""What `ArgumentParser.add_subparsers` returns; argparse has no public name for it."""
 
 
 def add_command(
-    commands: Commands, name: str, run: Callable[[argparse.Namespace], None], summary: str, details: str, examples: str
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    summary: str,
+    details: str,
+    examples: str,
 ) -> argparse.ArgumentParser:
     """Add a command whose help ends in examples."""
     parser: argparse.ArgumentParser = commands.add_parser(
@@ -44,9 +51,9 @@ def count(text: str) -> int:
 
 
 @contextmanager
-def progress_bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr that vanishes at the end; yields a function to tell how much is done."""
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr that vanishes at the end; yields a function to tell how many of how many are done."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda done: progress.update(task, completed=done)
+        task = progress.add_task(title, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

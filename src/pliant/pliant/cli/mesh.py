@@ -26,8 +26,12 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("part", type=Path, metavar="PART", help="a .step, .stp or closed .stl file")
     parser.add_argument("--size", type=positive, required=True, help="length of an edge, in the part's unit")
     parser.add_argument("--unit", choices=tuple(UNITS_M), default="mm", help="unit of the part (default: mm)")
-    parser.add_argument("--order", type=int, choices=(1, 2), default=1, help="1 linear (default), 2 quadratic")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the .vtu file to write")
+    parser.add_argument(
+        "--order", type=int, choices=(1, 2), default=1, help="1 linear (default), 2 quadratic"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE", help="the .vtu file to write"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -40,6 +44,7 @@ def run(options: argparse.Namespace) -> None:
     write_mesh(options.output, mesh, unit="m")
     quality = mesh_quality(mesh)
     console = Console()
-    console.print(f"{options.output}: {mesh.n_nodes} nodes, {len(mesh.tets)} tetrahedra, {1e6 * quality.volume_m3:.4g} cm3")
+    counts = f"{mesh.n_nodes} nodes, {mesh.n_tets} tetrahedra"
+    console.print(f"{options.output}: {counts}, {1e6 * quality.volume_m3:.4g} cm3")
     console.print(f"quality (1 is regular): least {quality.minimum:.3f}, median {quality.median:.3f}")
     console.print(f"\nIn the robot file:\n  mesh: {{unit: m, file: {options.output.name}}}", highlight=False)

@@ -25,8 +25,12 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="a name that --list shows")
     parser.add_argument("--list", action="store_true", help="list all names")
-    parser.add_argument("--quick", action="store_true", help="a smaller version, under a minute, marked as such")
-    parser.add_argument("--output", type=Path, default=Path("results"), help="folder of results (default: results)")
+    parser.add_argument(
+        "--quick", action="store_true", help="a smaller version, under a minute, marked as such"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("results"), help="folder of results (default: results)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -40,8 +44,10 @@ def run(options: argparse.Namespace) -> None:
             table.add_row(experiment.name, experiment.title)
         console.print(table)
         return
-    with progress_bar(options.name, 1) as advance:
-        report, folder = run_experiment(options.name, quick=options.quick, output=options.output, advance=advance)
+    with progress_bar(options.name) as advance:
+        report, folder = run_experiment(
+            options.name, quick=options.quick, output=options.output, advance=advance
+        )
     _print_report(console, report)
     console.print(f"[dim]in {folder}[/dim]")
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from pliant.cli.command import Commands, add_command
 from pliant.resources import share_path
-from pliant.robot_file import read_robot_file
 from pliant.robot import robots_in
+from pliant.robot_file import read_robot_file
 
 
 def add_to(commands: Commands) -> None:

@@ -19,10 +19,6 @@ class ActuatorReading(Protocol):
     """What the actuators of a robot report."""
 
     @property
-    def time(self) -> float:
-        """Time of the reading [s]."""
-
-    @property
     def position(self) -> Array:
         """Encoder of each actuator: pulled length [m], shape (n_a,)."""
 
@@ -48,21 +44,26 @@ class FemModel:
         self.robot = robot
         self.state: State = start_state(robot)
 
-    def __call__(self, reading: ActuatorReading) -> CondensedModel:
+    def __call__(self, reading: ActuatorReading, stamp: float = 0.0) -> CondensedModel:
         """The condensed model at a reading.
+
+        Args:
+            reading: What the actuators report.
+            stamp: Time of the reading [s].
 
         Raises:
             EquilibriumError: If the model has no equilibrium there; it stays where it was.
         """
         robot = self.robot
         command = np.where(robot.length_driven, reading.position, reading.effort)
-        self.state = solve_equilibrium(robot.system, self.state, command=command, length_driven=robot.length_driven)
+        self.state = solve_equilibrium(
+            robot.system, self.state, command=command, length_driven=robot.length_driven
+        )
         return condense(
             robot.system,
             self.state,
             robot=robot.name,
             robot_hash=robot.hash,
-            actuators=robot.actuator_names,
             effectors=robot.effector_names,
-            stamp=reading.time,
+            stamp=stamp,
         )

@@ -45,7 +45,7 @@ EXPERIMENTS = {experiment.name: experiment for experiment in _ALL}
 
 
 def run_experiment(
-    name: str, *, quick: bool, output: Path, advance: Callable[[int], None]
+    name: str, *, quick: bool, output: Path, advance: Callable[[int, int], None]
 ) -> tuple[Report, Path]:
     """Run one experiment and write its JSON and figure.
 
@@ -53,7 +53,7 @@ def run_experiment(
         name: A key of `EXPERIMENTS`.
         quick: Whether to run the smaller version.
         output: Folder that gets a folder of this name.
-        advance: Told how much is done.
+        advance: Told how many parts of how many are done.
 
     Returns:
         The report, and the folder it is in.

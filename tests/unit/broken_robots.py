@@ -13,7 +13,6 @@ from typing import Any
 
 import meshio
 import numpy as np
-import yaml
 from block import block_mesh, block_robot, write_robot
 
 Content = dict[str, Any]
@@ -54,13 +53,43 @@ VECTORS: list[Key] = [
     ("actuators", 1, "effort_n"),
     ("effectors", 0, "point_m"),
 ]
-WRONG_VECTORS = [None, 1.0, "0 0 0", {}, [], [0.0], [0, 0, 0, 0], ["a", "b", "c"], [float("nan")] * 3, [float("inf"), 0, 0]]
+WRONG_VECTORS = [
+    None,
+    1.0,
+    "0 0 0",
+    {},
+    [],
+    [0.0],
+    [0, 0, 0, 0],
+    ["a", "b", "c"],
+    [float("nan")] * 3,
+    [float("inf"), 0, 0],
+]
 LISTS: list[Key] = [("fixed",), ("actuators",), ("effectors",), ("actuators", 0, "via_points_m")]
-MAPPINGS: list[Key] = [("mesh",), ("mesh", "files"), ("material",), ("fixed", 0), ("actuators", 1), ("effectors", 0)]
+MAPPINGS: list[Key] = [
+    ("mesh",),
+    ("mesh", "files"),
+    ("material",),
+    ("fixed", 0),
+    ("actuators", 1),
+    ("effectors", 0),
+]
 REQUIRED: list[Key] = [
-    *[("kind",), ("name",), ("mesh",), ("material",), ("fixed",), ("actuators",), ("effectors",), ("mesh", "files")],
+    *[
+        ("kind",),
+        ("name",),
+        ("mesh",),
+        ("material",),
+        ("fixed",),
+        ("actuators",),
+        ("effectors",),
+        ("mesh", "files"),
+    ],
     *[("material", key) for key in ("young_modulus_pa", "poisson_ratio", "density_kg_m3")],
-    *[("actuators", 1, key) for key in ("name", "type", "pull_point_m", "via_points_m", "course_m", "effort_n")],
+    *[
+        ("actuators", 1, key)
+        for key in ("name", "type", "pull_point_m", "via_points_m", "course_m", "effort_n")
+    ],
     *[("actuators", 0, key) for key in ("course_rate_m_s", "effort_rate_n_s")],
     *[("fixed", 0, "box_m"), ("effectors", 0, "name"), ("effectors", 0, "point_m")],
 ]
@@ -113,18 +142,38 @@ SEMANTIC: list[tuple[str, Key, Any, str]] = [
     ("all_fixed", ("fixed", 0, "box_m"), [[-1, -1, -1], [1, 1, 1]], "fixed"),
     ("attached_nowhere", ("attached",), [{"box_m": FAR_BOX, "stiffness_n_m": 1e4}], "attached[0].box_m"),
     ("attached_no_stiffness", ("attached",), [{"box_m": FAR_BOX}], "attached[0].stiffness_n_m"),
-    ("attached_by_nothing", ("attached",), [{"box_m": FAR_BOX, "stiffness_n_m": 0}], "attached[0].stiffness_n_m"),
+    (
+        "attached_by_nothing",
+        ("attached",),
+        [{"box_m": FAR_BOX, "stiffness_n_m": 0}],
+        "attached[0].stiffness_n_m",
+    ),
     ("rigid_nowhere", ("rigid",), [{"box_m": FAR_BOX}], "rigid[0].box_m"),
     ("rigid_and_fixed", ("rigid",), [{"box_m": [[-1, -1, -1], [1, 1, 0.03]]}], "rigid[0].box_m"),
     ("rigid_twice", ("rigid",), [{"box_m": [[-1, -1, 0.05], [1, 1, 1]]}] * 2, "rigid[1].box_m"),
     ("two_cables_one_name", ("actuators", 1, "name"), "east", "actuators[1].name"),
-    ("two_effectors_one_name", ("effectors", 1), {"name": "tip", "point_m": [0, 0, 0.04]}, "effectors[1].name"),
+    (
+        "two_effectors_one_name",
+        ("effectors", 1),
+        {"name": "tip", "point_m": [0, 0, 0.04]},
+        "effectors[1].name",
+    ),
     ("unknown_actuator", ("actuators", 0, "type"), "muscle", "actuators[0].type"),
     ("unknown_command", ("actuators", 0, "command"), "torque", "actuators[0].command"),
     ("cable_outside", ("actuators", 0, "via_points_m", 1), [0.05, 0, 0.08], "actuators[0].via_points_m[1]"),
     ("cable_in_mm", ("actuators", 0, "via_points_m", 1), [10, 0, 80], "actuators[0].via_points_m[1]"),
-    ("cable_without_length", ("actuators", 0, "via_points_m", 1), [0.01, 0, 0.04], "actuators[0].via_points_m[1]"),
-    ("cable_starts_at_end", ("actuators", 0, "via_points_m", 0), [0.01, 0, 0], "actuators[0].via_points_m[0]"),
+    (
+        "cable_without_length",
+        ("actuators", 0, "via_points_m", 1),
+        [0.01, 0, 0.04],
+        "actuators[0].via_points_m[1]",
+    ),
+    (
+        "cable_starts_at_end",
+        ("actuators", 0, "via_points_m", 0),
+        [0.01, 0, 0],
+        "actuators[0].via_points_m[0]",
+    ),
     ("pulled_in_mm", ("actuators", 1, "pull_point_m"), [-10, 0, 0], "actuators[1].pull_point_m"),
     ("pulled_from_the_moon", ("actuators", 1, "pull_point_m"), [3.8e8, 0, 0], "actuators[1].pull_point_m[0]"),
     ("course_inverted", ("actuators", 0, "course_m"), [0.01, 0.0], "actuators[0].course_m"),
@@ -168,7 +217,11 @@ TEXT_LEVEL: list[tuple[str, str | bytes]] = [
     ("binary", bytes(range(256))),
     ("vtu_instead", '<?xml version="1.0"?><VTKFile></VTKFile>'),
     ("json_cut", '{"kind": "soft", '),
-    ("bomb", "a: &a [x, x]\n" + "".join(f"{c}: &{c} [*{p}, *{p}]\n" for p, c in zip("abcdefghij", "bcdefghijk", strict=True))),
+    (
+        "bomb",
+        "a: &a [x, x]\n"
+        + "".join(f"{c}: &{c} [*{p}, *{p}]\n" for p, c in zip("abcdefghij", "bcdefghijk", strict=True)),
+    ),
 ]
 
 
@@ -278,7 +331,7 @@ def _put(index: Any, value: Any) -> Callable[[np.ndarray], object]:
 
 def _with_second_block(mesh: meshio.Mesh) -> meshio.Mesh:
     tets = mesh.cells_dict["tetra"]
-    points = np.vstack([mesh.points, mesh.points + [0.0, 0.0, 0.2]])
+    points = np.vstack([mesh.points, mesh.points + np.array([0.0, 0.0, 0.2])])
     return meshio.Mesh(points, [("tetra", np.vstack([tets, tets + len(mesh.points)]))])
 
 
