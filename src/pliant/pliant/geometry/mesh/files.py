@@ -111,7 +111,9 @@ def _content(path: Path) -> meshio.Mesh:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             return read(str(path))
     except (Exception, SystemExit) as reason:  # meshio's readers raise whatever a broken file makes them trip over
-        raise MeshError(f"{path.name}: not a readable {path.suffix} file ({type(reason).__name__}: {reason})") from reason
+        raise MeshError(
+            f"{path.name}: not a readable {path.suffix} file ({type(reason).__name__}: {reason})"
+        ) from reason
 
 
 def _tetrahedra(path: Path, content: meshio.Mesh) -> tuple[str, Indices, Indices]:
