@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pliant.condensed.model import CondensedModel, Source, free_state
+from pliant.errors import PliantError
 from pliant.fem import State, System
 
 
@@ -22,7 +23,12 @@ def condense(
         robot_hash: Hash of its file and mesh.
         effectors: Names of the effectors, length n_e.
         stamp: Time of the state [s].
+
+    Raises:
+        PliantError: If an actuator has friction: W would not be symmetric.
     """
+    if not system.frictionless:
+        raise PliantError(f"{robot!r}: a condensed model has no friction; build it from a system without drag")
     x_e_free, delta_a_free = free_state(
         state.compliance, state.effector, state.course, state.effort, state.effector_force
     )

@@ -9,8 +9,8 @@ the force H' lambda on the body (Navez et al. 2023, eq. 1). Its geometric stiffn
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -48,19 +48,40 @@ class Actuator(Protocol):
     def course(self, x: Array) -> float:
         """Course s [m] at node positions x [m], shape (n_nodes, 3)."""
 
-    def derivatives(self, x: Array) -> tuple[float, Array, Array]:
-        """Course [m], H = ds/dx, shape (n_stencil, 3), and d2s/dx2 [1/m], shape (n_pairs, 3, 3)."""
+    def derivatives(self, x: Array) -> Derivatives:
+        """Course and its derivatives at node positions x [m], shape (n_nodes, 3)."""
+
+
+class Derivatives(NamedTuple):
+    """An actuator at one state.
+
+    Attributes:
+        course: Course s [m].
+        jacobian: H = ds/dx, shape (n_stencil, 3).
+        pull: Force on the nodes per effort; the same as `jacobian` without friction.
+        curvature: d(pull)/dx [1/m], symmetric part, shape (n_pairs, 3, 3).
+    """
+
+    course: float
+    jacobian: Array
+    pull: Array
+    curvature: Array
 
 
 @dataclass(frozen=True)
 class Cable:
-    """An inextensible cable without friction, pulled at a point fixed in space.
+    """An inextensible cable, pulled at a point fixed in space.
 
     It runs straight from the pull point through the via points to the last one, where it is
-    attached. Its course is the pulled length s = L0 - L(x), its effort the tension.
+    attached. Its course is the pulled length s = L0 - L(x), its effort the tension at the winch.
+
+    With a drag (a plant's, never a condensed model's) the tension decays along the cable by the
+    capstan equation, T_i = lambda exp(-drag Theta_i), Theta_i the angle turned before segment i.
 
     Attributes:
         name: Its name.
+        drag: Friction coefficient times the direction of sliding: positive while the cable is
+            pulled in, negative while it runs out, 0 without friction.
         pull_point: Where the winch pulls [m], shape (3,).
         rest_length: L0, its length on the undeformed body [m].
         nodes, pairs: As in `Actuator`.
@@ -79,6 +100,7 @@ class Cable:
     entry_segment: IntArray
     entry_pair: IntArray
     entry_weight: Array
+    drag: float = 0.0
     unilateral: bool = True
 
     def points(self, x: Array) -> Array:
@@ -89,15 +111,16 @@ class Cable:
         """Pulled length s = L0 - L(x) [m]."""
         return self.rest_length - float(np.linalg.norm(np.diff(self.points(x), axis=0), axis=1).sum())
 
-    def derivatives(self, x: Array) -> tuple[float, Array, Array]:
-        """Course [m], H = -dL/dx, shape (n_stencil, 3), and -d2L/dx2 [1/m], shape (n_pairs, 3, 3)."""
+    def derivatives(self, x: Array) -> Derivatives:
+        """Course [m], H = -dL/dx, pull = -sum_i exp(-drag Theta_i) dL_i/dx and its curvature [1/m]."""
         jacobian = np.zeros((self.nodes.size, 3))
+        pull = np.zeros_like(jacobian) if self.drag else jacobian
         curvature = np.zeros((len(self.pairs), 3, 3))
         length = _derivatives(
-            self.points(x), self.stencil_start, self.stencil_node, self.weight,
-            self.entry_segment, self.entry_pair, self.entry_weight, jacobian, curvature,
+            self.points(x), self.drag, self.stencil_start, self.stencil_node, self.weight,
+            self.entry_segment, self.entry_pair, self.entry_weight, jacobian, pull, curvature,
         )  # fmt: skip
-        return self.rest_length - length, jacobian, curvature
+        return Derivatives(self.rest_length - length, jacobian, pull, curvature)
 
 
 def make_cable(mesh: TetMesh, name: str, pull_point: Array, via_points: Array) -> Cable:
@@ -143,7 +166,7 @@ def make_cable(mesh: TetMesh, name: str, pull_point: Array, via_points: Array) -
         entry_pair=entries[:, 1].astype(np.int64),
         entry_weight=np.ascontiguousarray(entries[:, 2]),
     )
-    return Cable(**{**cable.__dict__, "rest_length": -cable.course(mesh.nodes)})
+    return replace(cable, rest_length=-cable.course(mesh.nodes))
 
 
 def _couplings(local: list[IntArray], weights: list[Array]) -> tuple[IntArray, Array]:
@@ -183,31 +206,51 @@ def _points(x, pull_point, nodes, start, node, weight):
 
 
 @njit(cache=True)
-def _derivatives(points, start, node, weight, entry_segment, entry_pair, entry_weight, jacobian, curvature):
-    """Add -dL/dx to `jacobian` and -d2L/dx2 to `curvature`; return L."""
+def _derivatives(
+    points, drag, start, node, weight, entry_segment, entry_pair, entry_weight, jacobian, pull, curvature
+):
+    """Add -dL/dx, the pull and its curvature of all segments; return L."""
     n_segments = points.shape[0] - 1
     stiffness = np.zeros((n_segments, 3, 3))
-    length = 0.0
+    before, t = np.zeros(3), np.zeros(3)
+    length = turned = 0.0
     for i in range(n_segments):
-        t = points[i + 1] - points[i]
-        d = np.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
+        d = 0.0
+        for k in range(3):
+            t[k] = points[i + 1, k] - points[i, k]
+            d += t[k] * t[k]
+        d = np.sqrt(d)
         length += d
         if d < _SHORTEST:
             continue
+        bend = 0.0
         for k in range(3):
             t[k] /= d
-        for k in range(3):
-            for m in range(3):
-                stiffness[i, k, m] = ((1.0 if k == m else 0.0) - t[k] * t[m]) / d
-        for p in range(start[i], start[i + 1]):
-            for k in range(3):
-                jacobian[node[p], k] -= weight[p] * t[k]
+            bend += (t[k] - before[k]) ** 2
         if i > 0:
-            for p in range(start[i - 1], start[i]):
-                for k in range(3):
-                    jacobian[node[p], k] += weight[p] * t[k]
+            turned += 2.0 * np.arcsin(min(1.0, 0.5 * np.sqrt(bend)))
+        share = np.exp(-drag * turned)
+        for k in range(3):
+            before[k] = t[k]
+            for m in range(3):
+                stiffness[i, k, m] = share * ((1.0 if k == m else 0.0) - t[k] * t[m]) / d
+        _add_segment(start[i], start[i + 1], node, weight, -1.0, t, jacobian)
+        if i > 0:
+            _add_segment(start[i - 1], start[i], node, weight, 1.0, t, jacobian)
+        if drag != 0.0:
+            _add_segment(start[i], start[i + 1], node, weight, -share, t, pull)
+            if i > 0:
+                _add_segment(start[i - 1], start[i], node, weight, share, t, pull)
     for entry in range(entry_segment.size):
         for k in range(3):
             for m in range(3):
                 curvature[entry_pair[entry], k, m] -= entry_weight[entry] * stiffness[entry_segment[entry], k, m]
     return length
+
+
+@njit(cache=True)
+def _add_segment(start, stop, node, weight, scale, t, out):
+    """out[node] += scale weight t over the stencil of one via point."""
+    for p in range(start, stop):
+        for k in range(3):
+            out[node[p], k] += scale * weight[p] * t[k]

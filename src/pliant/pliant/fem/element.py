@@ -27,10 +27,10 @@ from pliant.fem.material import (
     FAST,
     NEO_HOOKEAN,
     determinant,
-    dilatation,
     energies,
     rotation,
     stresses,
+    stresses_neo_hookean,
     stretch_rate_inverse,
 )
 
@@ -137,7 +137,8 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
                 if not J > 0.0:
                     return J
                 volume += weights[e, q]
-                pressure += weights[e, q] * dilatation(law[e], F, J, R, work)
+                theta = np.log(J) if law[e] == NEO_HOOKEAN else energies(law[e], mu[e], F, R, work)[1]
+                pressure += weights[e, q] * theta
             pressure *= lam[e] / volume
         for a in range(n_en):
             for i in range(3):
@@ -154,8 +155,12 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
             if not J > 0.0:
                 return J
             if not mean:
-                pressure = lam[e] * dilatation(law[e], F, J, R, work)
-            stresses(law[e], mu[e], F, J, P, T, R)
+                theta = np.log(J) if law[e] == NEO_HOOKEAN else energies(law[e], mu[e], F, R, work)[1]
+                pressure = lam[e] * theta
+            if law[e] == NEO_HOOKEAN:
+                stresses_neo_hookean(mu[e], F, J, P, T)
+            else:
+                stresses(law[e], mu[e], F, J, P, T, R)
             for a in range(n_en):
                 g0, g1, g2 = gradients[e, q, a, 0], gradients[e, q, a, 1], gradients[e, q, a, 2]
                 for i in range(3):
@@ -193,7 +198,7 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
 @njit(cache=True, fastmath=FAST, boundscheck=False)
 def _add_outer(k, t, scale):
     """k_ab += scale t_a t_b'."""
-    pair = 0
+    pair = U(0)
     for a in range(t.shape[0]):
         a0, a1, a2 = scale * t[a, 0], scale * t[a, 1], scale * t[a, 2]
         for b in range(a + 1):
@@ -207,13 +212,13 @@ def _add_outer(k, t, scale):
             k[pair, 6] += a2 * b0
             k[pair, 7] += a2 * b1
             k[pair, 8] += a2 * b2
-            pair += 1
+            pair += U(1)
 
 
 @njit(cache=True, fastmath=FAST, boundscheck=False)
 def _stiffness_neo_hookean(k, G, g, w, mu, p):
     """w [mu (G_a . G_b) I + (mu - p) g_b g_a'], g = F^-T G the spatial gradient."""
-    pair = 0
+    pair = U(0)
     wm, wp = w * mu, w * (mu - p)
     for a in range(G.shape[0]):
         m0, m1, m2 = wm * G[a, 0], wm * G[a, 1], wm * G[a, 2]
@@ -230,7 +235,7 @@ def _stiffness_neo_hookean(k, G, g, w, mu, p):
             k[pair, 6] += b2 * a0
             k[pair, 7] += b2 * a1
             k[pair, 8] += s + b2 * a2
-            pair += 1
+            pair += U(1)
 
 
 @njit(cache=True, fastmath=FAST, boundscheck=False)
@@ -246,7 +251,7 @@ def _stiffness_st_venant_kirchhoff(k, G, F, S, w, mu, p):
     for a in range(n_en):
         for i in range(3):
             FG[a, i] = F[i, 0] * G[a, 0] + F[i, 1] * G[a, 1] + F[i, 2] * G[a, 2]
-    pair = 0
+    pair = U(0)
     for a in range(n_en):
         for b in range(a + 1):
             dot = G[a, 0] * G[b, 0] + G[a, 1] * G[b, 1] + G[a, 2] * G[b, 2]
@@ -256,7 +261,7 @@ def _stiffness_st_venant_kirchhoff(k, G, F, S, w, mu, p):
             for i in range(3):
                 for j in range(3):
                     k[pair, 3 * i + j] += w * (mu * (FG[b, i] * FG[a, j] + dot * B[i, j]) + (s if i == j else 0.0))
-            pair += 1
+            pair += U(1)
 
 
 @njit(cache=True, fastmath=FAST, boundscheck=False)
@@ -270,7 +275,7 @@ def _stiffness_corotational(k, G, F, R, w, mu, p):
             C[a, 0, j] = G[a, 1] * R[j, 2] - G[a, 2] * R[j, 1]
             C[a, 1, j] = G[a, 2] * R[j, 0] - G[a, 0] * R[j, 2]
             C[a, 2, j] = G[a, 0] * R[j, 1] - G[a, 1] * R[j, 0]
-    pair = 0
+    pair = U(0)
     for a in range(n_en):
         for b in range(a + 1):
             dot = G[a, 0] * G[b, 0] + G[a, 1] * G[b, 1] + G[a, 2] * G[b, 2]
@@ -281,7 +286,7 @@ def _stiffness_corotational(k, G, F, R, w, mu, p):
                 for j in range(3):
                     spin = C[a, 0, i] * DC[0, j] + C[a, 1, i] * DC[1, j] + C[a, 2, i] * DC[2, j]
                     k[pair, 3 * i + j] += w * ((p - 2.0 * mu) * spin + (2.0 * mu * dot if i == j else 0.0))
-            pair += 1
+            pair += U(1)
 
 
 @njit(cache=True, nogil=True)

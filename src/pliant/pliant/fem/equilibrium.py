@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from pliant.errors import EquilibriumError, InvertedElementError, LimitPointError, NotConvergedError, PliantError
 from pliant.fem import cholesky
@@ -26,14 +25,15 @@ class NewtonOptions:
 
     Attributes:
         tolerance: Largest nodal step of the last Newton step, relative to the system's size. The
-            error left is of the order of its square.
-        residual_tolerance: Largest residual, relative to the forces in balance.
+            positions it leads to are exact to about its square; the compliance belongs to the
+            state before it.
+        residual_tolerance: Largest residual before that step, relative to the forces in balance.
         max_steps: Newton steps before the command is subdivided.
         max_subdivisions: How often the command may be halved.
     """
 
-    tolerance: float = 1e-7
-    residual_tolerance: float = 1e-6
+    tolerance: float = 2e-6
+    residual_tolerance: float = 1e-3
     max_steps: int = 14
     max_subdivisions: int = 7
 
@@ -104,7 +104,9 @@ def solve_equilibrium(
     course s_c; unilateral ones pull only: 0 <= lambda, s - s_c >= 0, lambda (s - s_c) = 0.
 
     Newton's method uses the exact tangent, the cables' geometric stiffness included, and steps
-    back from inverted elements. Where it does not converge to a stable state, the command is
+    back from inverted elements. With friction its unsymmetric part, which couples the tension
+    along a cable to the angles it turns, is left out: the equilibrium is the same, reached
+    linearly and still by the symmetric factor. Where it does not converge to a stable state, the command is
     approached in halved increments. A shift that helps it over an indefinite tangent never
     enters the compliance.
 
@@ -154,6 +156,8 @@ def solve_equilibrium(
 
 
 def _check_command(system: System, command: Array, length_driven: BoolArray, force: Array) -> None:
+    if system.body.fixed.size == 0 and not system.body.springs.any():
+        raise PliantError("the body floats: no node is fixed or attached")
     expected = {"command": (command, (system.n_a,)), "length_driven": (length_driven, (system.n_a,)),
                 "effector_force": (force, (system.n_e, 3))}  # fmt: skip
     for name, (value, shape) in expected.items():
@@ -176,11 +180,14 @@ def _newton(
         stable = cholesky.factorize(system.factorization, at.blocks)
         if not stable:
             _factorize_shifted(system, at)
-        y = cholesky.solve_forward(system.factorization, np.vstack([-at.residual, at.rows]))
-        W = y[1:] @ y[1:].T
-        free_course = at.course + y[1 + n_e :] @ y[0] - W[n_e:, n_e:] @ effort
-        wanted = _efforts(W[n_e:, n_e:], free_course, command, length_driven, system.unilateral)
-        move = cholesky.solve_backward(system.factorization, (y[0] + (wanted - effort) @ y[1 + n_e :])[None])[0]
+        with_friction = [] if at.pulls is at.rows else [at.pulls[n_e:]]
+        y = cholesky.solve_forward(system.factorization, np.vstack([-at.residual, at.rows, *with_friction]))
+        rows, pulls = y[1 : 1 + len(at.rows)], y[-system.n_a :]
+        W = rows @ rows.T
+        gain = rows[n_e:] @ pulls.T
+        free_course = at.course + rows[n_e:] @ y[0] - gain @ effort
+        wanted = _efforts(gain, free_course, command, length_driven, system.unilateral)
+        move = cholesky.solve_backward(system.factorization, (y[0] + (wanted - effort) @ pulls)[None])[0]
         largest = float(np.abs(move).max())
         residual = float(np.linalg.norm(at.residual))
         x, ratio = _guarded(system, x, move)
@@ -230,26 +237,21 @@ def _guarded(system: System, x: Array, move: Array) -> tuple[Array, float]:
 def _efforts(W: Array, free_course: Array, command: Array, length_driven: BoolArray, unilateral: BoolArray) -> Array:
     """Efforts that give the commanded course, or slack: 0 <= lambda _|_ s_free + W lambda - s_c >= 0.
 
-    Bilateral actuators are eliminated; the complementarity of the others is the optimality
-    condition of a non-negative least-squares problem.
+    Principal pivoting by the least index, finite for any matrix with positive principal minors
+    (Murty 1974); bilateral actuators stay in the basis.
     """
     effort = np.where(length_driven, 0.0, command)
     gap = free_course + W @ effort - command
-    two, one = np.flatnonzero(length_driven & ~unilateral), np.flatnonzero(length_driven & unilateral)
-    if two.size:
-        gain = np.linalg.solve(W[np.ix_(two, two)], np.column_stack([gap[two], W[np.ix_(two, one)]]))
-        effort[two] = -gain[:, 0]
-        S = W[np.ix_(one, one)] - W[np.ix_(one, two)] @ gain[:, 1:]
-        b = gap[one] - W[np.ix_(one, two)] @ gain[:, 0]
-    else:
-        S, b = W[np.ix_(one, one)], gap[one]
-    if one.size:
-        scale = float(np.trace(S)) / one.size
-        L = np.linalg.cholesky(S / scale + 1e-14 * np.eye(one.size))
-        taut = nnls(L.T, -np.linalg.solve(L, b / scale))[0]
-        active = np.flatnonzero(taut > 0)
-        taut[active] = np.linalg.solve(S[np.ix_(active, active)], -b[active])
-        effort[one] = np.maximum(taut, 0.0)
-        if two.size:
-            effort[two] -= gain[:, 1:] @ effort[one]
+    taut = length_driven.copy()
+    tolerance = 1e-12 * (np.abs(gap).max(initial=0.0) + np.abs(np.diag(W)).max(initial=0.0))
+    for _ in range(2 ** (len(command) + 1)):
+        active = np.flatnonzero(taut)
+        effort[length_driven] = 0.0
+        effort[active] = np.linalg.solve(W[np.ix_(active, active)], -gap[active])
+        opening = gap + W[:, active] @ effort[active]
+        wrong = length_driven & unilateral & np.where(taut, effort < 0.0, opening < -tolerance)
+        if not wrong.any():
+            break
+        first = int(np.argmax(wrong))
+        taut[first] = not taut[first]
     return effort

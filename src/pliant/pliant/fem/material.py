@@ -164,12 +164,13 @@ def energies(law, mu, F, R, work):
     return mu * square, trace - 3.0
 
 
-@njit(cache=True)
-def dilatation(law, F, J, R, work):
-    """theta at one point where det F = J; R and work are scratch."""
-    if law == NEO_HOOKEAN:
-        return np.log(J)
-    return energies(law, 0.0, F, R, work)[1]
+@njit(cache=True, inline="always")
+def stresses_neo_hookean(mu, F, J, P, T):
+    """P = mu (F - F^-T) [Pa] and T = F^-T; inlined, for this is the law that most robots use."""
+    inverse_transpose(F, J, T)
+    for i in range(3):
+        for j in range(3):
+            P[i, j] = mu * (F[i, j] - T[i, j])
 
 
 @njit(cache=True, fastmath=FAST)
@@ -179,10 +180,7 @@ def stresses(law, mu, F, J, P, T, R):
     R holds the rotation afterwards (corotational), or S = 2 mu E (St Venant-Kirchhoff).
     """
     if law == NEO_HOOKEAN:
-        inverse_transpose(F, J, T)
-        for i in range(3):
-            for j in range(3):
-                P[i, j] = mu * (F[i, j] - T[i, j])
+        stresses_neo_hookean(mu, F, J, P, T)
     elif law == ST_VENANT_KIRCHHOFF:
         for i in range(3):
             for j in range(3):

@@ -78,6 +78,10 @@ class Reduction:
         dense = reduced.reshape(self.n_unknown, 3, self.n_unknown, 3)
         return dense[self.row, :, self.column, :], J.T @ residual, (J.T @ rows.T).T
 
+    def reduce_rows(self, x: Array, rows: Array) -> Array:
+        """Rows over the free nodes as rows over the unknowns, shape (n_rows, 3 n_unknown)."""
+        return (self._jacobian(x).T @ rows.T).T if self.body.rigid else rows
+
     def _jacobian(self, x: Array) -> csr_matrix:
         """dx/dq of the free nodes, shape (3 n_free, 3 n_unknown)."""
         entries = [(self.body.unknown[self.single], np.arange(self.single.size), np.eye(3)[None])]

@@ -64,6 +64,11 @@ class System:
         """Whether the effort of each actuator cannot be negative, shape (n_a,)."""
         return np.array([a.unilateral for a in self.actuators], dtype=bool)
 
+    @property
+    def frictionless(self) -> bool:
+        """Whether every actuator's force follows from its course, so that W is symmetric."""
+        return not any(getattr(a, "drag", 0.0) for a in self.actuators)
+
     def effector(self, x: Array) -> Array:
         """Effector positions [m], shape (n_e, 3)."""
         return np.einsum("ek,eki->ei", self.effectors.weights, x[self.effectors.nodes])
@@ -82,6 +87,8 @@ class Linearization:
         residual: f_int - f_ext - H_a' lambda over the unknowns [N], shape (3 n_unknown,).
         course: Course of each actuator [m], shape (n_a,).
         rows: H_e and H_a over the unknowns, shape (3 n_e + n_a, 3 n_unknown).
+        pulls: Force on the unknowns per effector force and effort; the same array as `rows`
+            without friction.
         smallest_jacobian: Smallest J; nothing else is meaningful unless it is positive.
         force_scale: Size of the forces in balance [N], to measure the residual against.
     """
@@ -90,6 +97,7 @@ class Linearization:
     residual: Array
     course: Array
     rows: Array
+    pulls: Array
     smallest_jacobian: float
     force_scale: float
 
@@ -104,13 +112,11 @@ def make_system(body: Body, actuators: Sequence[Actuator], effectors: Embedding,
         gravity: Acceleration [m/s^2], shape (3,).
 
     Raises:
-        PliantError: If two actuators share a name, or none of the body's nodes is fixed or attached.
+        PliantError: If two actuators share a name.
     """
     names = [a.name for a in actuators]
     if len(set(names)) != len(names):
         raise PliantError(f"actuators need distinct names; given: {names}")
-    if body.fixed.size == 0 and not body.springs.any():
-        raise PliantError("the body floats: no node is fixed or attached")
     pairs = [body.unknown[a.pairs] for a in actuators]
     free = [np.flatnonzero((p >= 0).all(axis=1)) for p in pairs]
     sorted_pairs = [np.sort(p[f], axis=1)[:, ::-1] for p, f in zip(pairs, free, strict=True)]
@@ -150,21 +156,29 @@ def linearize(system: System, x: Array, effort: Array, effector_force: Array) ->
     force, blocks, smallest = tangent_stiffness(body, system.pattern, x)
     rows = np.zeros((3 * n_e + system.n_a, body.n_free, 3))
     rows[: 3 * n_e] = system.effector_rows.reshape(3 * n_e, body.n_free, 3)
+    pulls = rows if system.frictionless else rows.copy()
     course = np.empty(system.n_a)
     for a, actuator in enumerate(system.actuators):
-        course[a], jacobian, curvature = actuator.derivatives(x)
+        at = actuator.derivatives(x)
+        course[a] = at.course
         free = body.unknown[actuator.nodes] >= 0
-        rows[3 * n_e + a, body.unknown[actuator.nodes[free]]] = jacobian[free]
+        rows[3 * n_e + a, body.unknown[actuator.nodes[free]]] = at.jacobian[free]
+        if pulls is not rows:
+            pulls[3 * n_e + a, body.unknown[actuator.nodes[free]]] = at.pull[free]
         used, slots = system.couplings[a]
-        blocks[slots] -= effort[a] * curvature[used]
-    rows = rows.reshape(len(rows), -1)
-    applied = np.concatenate([effector_force.ravel(), effort])
+        blocks[slots] -= effort[a] * at.curvature[used]
     free = body.unknown >= 0
-    external = system.weight[free].ravel() + applied @ rows
+    applied = np.concatenate([effector_force.ravel(), effort])
+    external = system.weight[free].ravel() + applied @ pulls.reshape(len(pulls), -1)
     residual = force[free].ravel() - external
-    scale = float(np.linalg.norm(external)) + 1e-3 * float(np.linalg.norm(force[~free]))
-    blocks, residual, rows = system.reduction.reduce(x, blocks, residual, rows)
-    return Linearization(blocks, residual, course, rows, smallest, scale)
+    scale = float(np.sqrt(np.sum(external**2))) + 1e-3 * float(np.sqrt(np.sum(force[~free] ** 2)))
+    reduced = system.reduction.reduce(x, blocks, residual, rows.reshape(len(rows), -1))
+    blocks, residual, unknown_rows = reduced
+    if pulls is rows:
+        unknown_pulls = unknown_rows
+    else:
+        unknown_pulls = system.reduction.reduce_rows(x, pulls.reshape(len(pulls), -1))
+    return Linearization(blocks, residual, course, unknown_rows, unknown_pulls, smallest, scale)
 
 
 def advance(system: System, x: Array, step: Array) -> Array:
