@@ -48,9 +48,7 @@ class ActuatorLimits:
             if np.isnan(value).any():
                 _refuse(field.name, value, "no NaN")
         if not (np.isfinite(self.effort_max).all() and (self.effort_min >= 0).all()):
-            _refuse(
-                "effort", (self.effort_min, self.effort_max), "0 <= minimum, finite maximum [N]"
-            )
+            _refuse("effort", (self.effort_min, self.effort_max), "0 <= minimum, finite maximum [N]")
         for name in ("effort", "course"):
             low, high = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
             if not (low < high).all():

@@ -74,9 +74,7 @@ def from_mapping(cls: type[T], values: Mapping[str, Any], *, source: str = "") -
     unknown = sorted(str(key) for key in set(values) - known)
     where = f"{source}: " if source else ""
     if unknown:
-        raise PliantError(
-            f"{where}unknown key {', '.join(unknown)}; allowed: {', '.join(sorted(known))}"
-        )
+        raise PliantError(f"{where}unknown key {', '.join(unknown)}; allowed: {', '.join(sorted(known))}")
     try:
         return cls(**values)
     except PliantError as error:

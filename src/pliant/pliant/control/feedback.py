@@ -110,7 +110,5 @@ def control_step(
     if measured is not None:
         state = observe(state, model, measured, parameters)
     effector = model.x_e + state.offset
-    result = inverse_step(
-        model, goal, limits, parameters, period=period, effector=effector, weight=weight
-    )
+    result = inverse_step(model, goal, limits, parameters, period=period, effector=effector, weight=weight)
     return result, state

@@ -30,14 +30,14 @@ class FollowParameters:
     """When a goal counts as met, and when it is given up."""
 
     tolerance: float = parameter(
-        1e-4,
+        5e-5,
         unit="m",
         minimum=1e-9,
         maximum=1.0,
         description="Distance of the effectors from a goal at which it is met.",
     )
     settle: float = parameter(
-        0.0,
+        0.03,
         unit="s",
         minimum=0.0,
         maximum=1e3,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -41,7 +41,7 @@ class Status(IntEnum):
     SINGULAR = 4
     """The compliance cannot be used; the command holds the present state."""
     FAILED = 5
-    """The solver did not meet the optimality conditions; the command holds the present state."""
+    """No solver met the optimality conditions; the command holds the present state."""
 
 
 @dataclass(frozen=True)
@@ -239,23 +239,18 @@ def _centre(
     unit = float(scale.effort.mean())
     relative = scale.effort / unit
     excess = (model.lambda_a - parameters.pretension) / unit + relative * solution.x
-    second = solve_qp(
-        centring_problem(directions, problem, solution.x, relative, excess), parameters.solver
-    )
+    second = solve_qp(centring_problem(directions, problem, solution.x, relative, excess), parameters.solver)
     if second.status is not QPStatus.SOLVED:
         return solution
-    return QPSolution(
+    return replace(
+        solution,
         x=solution.x + parameters.centring_gain * (directions @ second.x),
-        multipliers=solution.multipliers,
-        status=solution.status,
         kkt_residual=max(solution.kkt_residual, second.kkt_residual),
         iterations=solution.iterations + second.iterations,
     )
 
 
-def _step_bound(
-    problem: QuadraticProgram, solution: QPSolution, bounds: StepBounds, scale: Scaling
-) -> bool:
+def _step_bound(problem: QuadraticProgram, solution: QPSolution, bounds: StepBounds, scale: Scaling) -> bool:
     """Whether a rate or the trust region, not a limit, presses on the solution."""
     y = solution.multipliers
     own = np.where(y > 0, bounds.high, -bounds.low) >= bounds.step
@@ -265,12 +260,10 @@ def _step_bound(
 def _command(
     model: CondensedModel, position: Array, change: Array, bounds: StepBounds
 ) -> tuple[Array, Array, Array]:
-    """Effort [N], course [m] and predicted effectors [m], clipped to the bounds' last bit."""
-    n_a = change.size
-    effort = model.lambda_a + np.clip(change, bounds.low[:n_a], bounds.high[:n_a])
-    motion = np.clip(model.w_aa @ change, bounds.low[n_a:], bounds.high[n_a:])
+    """Effort [N], course [m] and predicted effectors [m], within bounds to the last bit."""
+    command = bounds.apply(np.concatenate([change, model.w_aa @ change]))
     predicted = position + (model.w_ea @ change).reshape(-1, 3)
-    return effort, model.delta_a + motion, predicted
+    return command[: change.size], command[change.size :], predicted
 
 
 def _rescue(

@@ -125,7 +125,7 @@ def _yaml_rows(path: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:
 
 
 def _row_point(path: Path, where: str, row: Mapping[str, Any]) -> list[float]:
-    given = sorted(str(key).strip() for key in row if key is not None)
+    given = sorted("one too many" if key is None else str(key).strip() for key in row)
     for unit, factor in UNITS.items():
         names = [f"{axis}_{unit}" for axis in "xyz"]
         if given == sorted(names):

@@ -18,28 +18,36 @@ RESCUE_REGULARISATION = 1e-6  # weight of the motion beside the violation of a l
 
 @dataclass(frozen=True)
 class StepBounds:
-    """How far one step may go, and how far the limits are.
+    """How far one step may go: effort [N], then course [m], all of shape (2 n_a,).
 
     Attributes:
-        step: Largest change allowed by trust region and rates, shape (2 n_a,): effort [N],
-            then course [m]; infinite where nothing bounds it.
-        limit_low: Lower limit minus present value, same shape and units.
-        limit_high: Upper limit minus present value, same shape and units.
+        present: Present values.
+        step: Largest change allowed by trust region and rates; infinite where none bounds it.
+        limit_min: Smallest values allowed.
+        limit_max: Largest values allowed.
     """
 
+    present: Array
     step: Array
-    limit_low: Array
-    limit_high: Array
+    limit_min: Array
+    limit_max: Array
 
     @property
     def low(self) -> Array:
         """Lower bound of the change. Outside its limits a quantity returns at full step."""
-        return np.clip(self.limit_low, -self.step, self.step)
+        return np.clip(self.limit_min - self.present, -self.step, self.step)
 
     @property
     def high(self) -> Array:
         """Upper bound of the change."""
-        return np.clip(self.limit_high, -self.step, self.step)
+        return np.clip(self.limit_max - self.present, -self.step, self.step)
+
+    def apply(self, change: Array) -> Array:
+        """Present values plus a change that the bounds allow, exact at the limits."""
+        value = self.present + np.clip(change, self.low, self.high)
+        out = np.maximum(self.limit_min - self.present, self.present - self.limit_max)
+        clipped = np.clip(value, self.limit_min, self.limit_max)
+        return np.where(out <= self.step, clipped, value)
 
 
 def step_bounds(
@@ -61,13 +69,12 @@ def step_bounds(
     """
     course_range = limits.course_max - limits.course_min
     course_step = np.minimum(step_fraction * course_range, limits.course_rate * period)
-    effort_low = np.maximum(limits.effort_min, np.minimum(pretension, limits.effort_max))
+    effort_min = np.maximum(limits.effort_min, np.minimum(pretension, limits.effort_max))
     return StepBounds(
+        present=np.concatenate([model.lambda_a, model.delta_a]),
         step=np.concatenate([limits.effort_rate * period, course_step]),
-        limit_low=np.concatenate([effort_low - model.lambda_a, limits.course_min - model.delta_a]),
-        limit_high=np.concatenate(
-            [limits.effort_max - model.lambda_a, limits.course_max - model.delta_a]
-        ),
+        limit_min=np.concatenate([effort_min, limits.course_min]),
+        limit_max=np.concatenate([limits.effort_max, limits.course_max]),
     )
 
 
@@ -90,9 +97,7 @@ class Scaling:
     length: float
 
 
-def scaling(
-    model: CondensedModel, limits: ActuatorLimits, bounds: StepBounds, weight: Array
-) -> Scaling:
+def scaling(model: CondensedModel, limits: ActuatorLimits, bounds: StepBounds, weight: Array) -> Scaling:
     """Scale by the largest step that each actuator may take.
 
     Args:
@@ -215,6 +220,6 @@ def rescue_problem(goal: QuadraticProgram, bounds: StepBounds, scale: Scaling) -
                 np.hstack([goal.A, -one]),
             ]
         ),
-        lower=np.concatenate([-step, bounds.limit_low / scale.row, -free]),
-        upper=np.concatenate([step, free, bounds.limit_high / scale.row]),
+        lower=np.concatenate([-step, (bounds.limit_min - bounds.present) / scale.row, -free]),
+        upper=np.concatenate([step, free, (bounds.limit_max - bounds.present) / scale.row]),
     )

@@ -23,9 +23,7 @@ def horizontal_directions(n: int) -> Array:
     return np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)])
 
 
-def reach(
-    step: Step, center: ArrayLike, directions: Array, *, maximum: float, resolution: float
-) -> Array:
+def reach(step: Step, center: ArrayLike, directions: Array, *, maximum: float, resolution: float) -> Array:
     """Distance that an effector gets from a centre along each direction, by going there.
 
     From the centre the goal moves outward by `resolution` until it is out of reach, and comes
@@ -79,23 +77,25 @@ def linear_reach(
         Distance [m], shape (n,); 0 where not even the centre is in reach.
     """
     middle = np.asarray(center, dtype=np.float64)
-    n_a = len(model.actuators)
-    zero = np.zeros(n_a)
+    zero = np.zeros(len(model.actuators))
     x_free, course_free = model.predict(zero)
     rows = np.vstack([model.w_aa, -model.w_aa])
     room = np.concatenate([limits.course_max - course_free, course_free - limits.course_min])
     finite = np.isfinite(room)
     unit = float(np.abs(model.w_ea[:3]).max()) or 1.0
-    bounds = [*zip(limits.effort_min, limits.effort_max, strict=True), (0.0, None)]
-    found = np.zeros(len(directions))
-    for i, direction in enumerate(directions):
+    effort = list(zip(limits.effort_min, limits.effort_max))
+
+    def farthest(direction: Array, maximum: float | None) -> float | None:
         answer = linprog(
             np.append(zero, -1.0),
             A_ub=np.column_stack([rows[finite], np.zeros(finite.sum())]) / unit,
             b_ub=room[finite] / unit,
             A_eq=np.column_stack([model.w_ea[:3] / unit, -direction]),
             b_eq=(middle - x_free[0]) / unit,
-            bounds=bounds,
+            bounds=[*effort, (0.0, maximum)],
         )
-        found[i] = unit * answer.x[-1] if answer.status == 0 else 0.0
-    return found
+        return unit * float(answer.x[-1]) if answer.status == 0 else None
+
+    if farthest(np.zeros(3), 0.0) is None:
+        return np.zeros(len(directions))
+    return np.array([farthest(direction, None) or 0.0 for direction in directions])

@@ -198,8 +198,6 @@ class _Record:
         self.goals.append((error, steps))
 
     def result(self, follow: FollowResult) -> TrackResult:
-        columns: dict[str, Any] = {
-            name: np.array([row[name] for row in self.rows]) for name in self.rows[0]
-        }
+        columns: dict[str, Any] = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
         errors, steps = (np.array(column) for column in zip(*self.goals, strict=True))
         return TrackResult(**columns, goal_error=errors, goal_steps=steps, follow=follow)

@@ -64,7 +64,7 @@ def limits(toy: Toy, **changes: float) -> ActuatorLimits:
     values = {
         "effort_min": 0.0,
         "effort_max": 6.0,
-        "course_min": -0.01,
+        "course_min": -0.03,
         "course_max": 0.05,
         "effort_rate": 200.0,
         "course_rate": 0.3,
@@ -192,9 +192,7 @@ def condense(toy: Toy, command: np.ndarray, *, length_driven: bool = True) -> Co
 class ToyPlant:
     """A plant by its equilibrium, with noise and with friction against the winch's motion."""
 
-    def __init__(
-        self, toy: Toy, *, noise: float = 0.0, seed: int = 0, length_driven: bool = True
-    ) -> None:
+    def __init__(self, toy: Toy, *, noise: float = 0.0, seed: int = 0, length_driven: bool = True) -> None:
         self.toy, self.noise, self.length_driven = toy, noise, length_driven
         self.rng = np.random.default_rng(seed)
         self.command = np.zeros(len(toy.winch))
@@ -205,9 +203,7 @@ class ToyPlant:
         self.direction = np.where(moved == 0.0, self.direction, moved)
         self.command = np.array(command, dtype=float)
         loss = self.toy.friction * self.direction
-        x, tension, course = equilibrium(
-            self.toy, self.command, length_driven=self.length_driven, loss=loss
-        )
+        x, tension, course = equilibrium(self.toy, self.command, length_driven=self.length_driven, loss=loss)
         effector = x.reshape(-1, 3)
         measured = effector + self.noise * self.rng.normal(size=effector.shape)
         return Sample(course, tension, effector, measured)
