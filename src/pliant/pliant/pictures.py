@@ -100,7 +100,7 @@ def draw_errors(axes: Axes, error: Array) -> None:
     axes.set_ylim(low, high)
     axes.yaxis.set_minor_formatter(NullFormatter())
     _frame(axes, "Error", "goal", "distance to goal [mm]")
-    axes.legend(loc="lower right", frameon=True, framealpha=0.9, edgecolor="none", fontsize=9, ncols=2)
+    axes.legend(loc="upper right", frameon=False, fontsize=9, ncols=2)
 
 
 def draw_tensions(

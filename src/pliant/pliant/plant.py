@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.config_file import Entry, read_yaml
 from pliant.errors import EquilibriumError, PliantError
-from pliant.fem import State, solve_equilibrium
+from pliant.fem import Cable, State, System, solve_equilibrium
 from pliant.parameters import from_mapping, parameter, validate
 from pliant.resources import share_path
 from pliant.robot import Robot, load_robot, start_state
@@ -30,6 +30,8 @@ class PlantParameters:
         young_scale: Its Young's modulus over the model's.
         resolution: Its mesh resolution where the robot has it, else the model's.
         cable_friction: Coulomb coefficient of its cables at their via points.
+        cable_presliding_m: Travel over which that friction builds up, and turns when the cable
+            turns: an elastic-plastic bristle between rest and Coulomb's law [m].
         effector_noise_m: Standard deviation of the measured effector, each axis [m].
         delay_s: Age of the measured effector [s].
         seed: Seed of the noise.
@@ -47,6 +49,9 @@ class PlantParameters:
         minimum=0.0,
         maximum=1.0,
         description="Coulomb friction of the cables at their via points.",
+    )
+    cable_presliding_m: float = parameter(
+        2e-4, unit="m", minimum=1e-6, maximum=0.1, description="Travel over which cable friction builds up."
     )
     effector_noise_m: float = parameter(
         0.0,
@@ -110,7 +115,6 @@ class Plant:
             resolution=parameters.resolution if known else robot.resolution,
             element=robot.spec.element,
             young_scale=parameters.young_scale,
-            cable_friction=parameters.cable_friction,
         )
         self.parameters = parameters
         limits, driven = self.robot.limits, self.robot.length_driven
@@ -127,7 +131,9 @@ class Plant:
         driven, start = self.robot.length_driven, self._start
         self._applied = np.clip(np.where(driven, start.course, self.robot.pretension), self._low, self._high)
         self._load = np.zeros_like(start.effector)
-        self._state, stalled = self._equilibrium(start, self._applied, self._load)
+        self._grip = np.zeros_like(self._applied)
+        self._state, stalled = self._equilibrium(start, self._applied, self._load, self._grip)
+        self._slide = np.zeros_like(self._applied)
         self._seen: deque[tuple[float, Array]] = deque([(self._time, self._state.effector)])
         self.sample = self._sample(stalled, None)
         return self.sample
@@ -152,9 +158,11 @@ class Plant:
         applied = self._applied + np.clip(target - self._applied, -self._rate * dt, self._rate * dt)
         fault, blocked = None, target != command
         self._time += dt
+        grip = self._sliding(applied)
         try:
-            self._state, stalled = self._equilibrium(self._state, applied, load)
-            self._load = load
+            before, (self._state, stalled) = self._state, self._equilibrium(self._state, applied, load, grip)
+            self._load, self._grip = load, grip
+            self._slide = self._state.course - before.course
             stuck = np.where(self.robot.length_driven, self._state.course, self._state.effort)
             self._applied = np.where(stalled, np.clip(stuck, self._low, self._high), applied)
             blocked |= stalled
@@ -164,16 +172,22 @@ class Plant:
         self.sample = self._sample(blocked, fault)
         return self.sample
 
-    def _equilibrium(self, state: State, applied: Array, load: Array | None = None) -> tuple[State, Flags]:
+    def _sliding(self, applied: Array) -> Array:
+        """How far each cable's friction is built up: -1 running out, 1 pulled in, shape (n_a,)."""
+        slide = np.where(self.robot.length_driven, applied - self._applied, self._slide)
+        return np.clip(self._grip + slide / self.parameters.cable_presliding_m, -1.0, 1.0)
+
+    def _equilibrium(self, state: State, applied: Array, load: Array, grip: Array) -> tuple[State, Flags]:
         """The next state; an actuator that would leave its other limit stalls there instead."""
         limits, driven = self.robot.limits, self.robot.length_driven
+        system = _dragged(self.robot.system, self.parameters.cable_friction * grip)
         stalled = np.zeros_like(driven)
         while True:
             edge = np.where(driven, limits.effort_max, limits.course_max)
             mode = driven ^ stalled
             command = np.where(stalled, edge, applied)
             reached = solve_equilibrium(
-                self.robot.system, state, command=command, length_driven=mode, effector_force=load
+                system, state, command=command, length_driven=mode, effector_force=load
             )
             reading = np.where(driven, reached.effort, reached.course)
             beyond = ~stalled & (reading > edge * (1 + EFFORT_TOLERANCE))
@@ -213,6 +227,16 @@ class Plant:
             raise PliantError(
                 f"plant {self.robot.name!r}: effector_force must be {self._load.shape} finite numbers"
             )
+
+
+def _dragged(system: System, drag: Array) -> System:
+    """The system with friction on its cables: coefficient times direction of sliding, shape (n_a,)."""
+    if not drag.any():
+        return system
+    actuators = zip(system.actuators, drag.tolist(), strict=True)
+    return replace(
+        system, actuators=tuple(replace(a, drag=d) if isinstance(a, Cable) else a for a, d in actuators)
+    )
 
 
 def read_plant(name_or_path: str | Path) -> PlantParameters:

@@ -72,7 +72,6 @@ def load_robot(
     resolution: str | None = None,
     element: str | None = None,
     young_scale: float = 1.0,
-    cable_friction: float = 0.0,
 ) -> Robot:
     """Load a robot by its file, or a shipped one by its name.
 
@@ -81,7 +80,6 @@ def load_robot(
         resolution: Mesh resolution; the file's default if None.
         element: Element; the file's if None.
         young_scale: Factor on every Young's modulus.
-        cable_friction: Coulomb coefficient of the cables at their via points (plants only).
 
     Raises:
         RobotFileError: If the file or its mesh cannot become a robot.
@@ -95,10 +93,10 @@ def load_robot(
     resolution = spec.mesh.resolution if resolution is None else resolution
     if resolution not in spec.mesh.files:
         Entry(spec.file, "mesh.resolution", resolution).text(choices=tuple(spec.mesh.files))
-    return build_robot(spec, resolution, cable_friction=cable_friction)
+    return build_robot(spec, resolution)
 
 
-def build_robot(spec: RobotSpec, resolution: str, *, cable_friction: float = 0.0) -> Robot:
+def build_robot(spec: RobotSpec, resolution: str) -> Robot:
     """The robot of a specification on the mesh of one resolution.
 
     Raises:

@@ -54,6 +54,7 @@ def count(text: str) -> int:
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on stderr that vanishes at the end; yields a function to tell how many of how many are done."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
