@@ -173,21 +173,23 @@ def _newton(
     system: System, state: State, command: Array, length_driven: BoolArray, force: Array, options: NewtonOptions
 ) -> State:
     """Newton's method for one command; raises the named errors with the state reached attached."""
-    x, effort = state.x, np.where(length_driven, state.effort, command)
-    n_e = 3 * system.n_e
+    x, effort = _predict(system, state, command, length_driven, force)
+    n_e, n_a = 3 * system.n_e, system.n_a
+    system.memory.x = None
     for step in range(1, options.max_steps + 1):
         at = linearize(system, x, effort, force)
         stable = cholesky.factorize(system.factorization, at.blocks)
         if not stable:
             _factorize_shifted(system, at)
-        with_friction = [] if at.pulls is at.rows else [at.pulls[n_e:]]
+        with_friction = [] if at.pulls is at.rows else [at.pulls]
         y = cholesky.solve_forward(system.factorization, np.vstack([-at.residual, at.rows, *with_friction]))
-        rows, pulls = y[1 : 1 + len(at.rows)], y[-system.n_a :]
+        rows, pulls = y[1 : 1 + n_e + n_a], y[-n_e - n_a :]
         W = rows @ rows.T
-        gain = rows[n_e:] @ pulls.T
+        gain = rows[n_e:] @ pulls[n_e:].T
         free_course = at.course + rows[n_e:] @ y[0] - gain @ effort
         wanted = _efforts(gain, free_course, command, length_driven, system.unilateral)
-        move = cholesky.solve_backward(system.factorization, (y[0] + (wanted - effort) @ pulls)[None])[0]
+        load = y[0] + (wanted - effort) @ pulls[n_e:]
+        move = cholesky.solve_backward(system.factorization, load[None])[0]
         largest = float(np.abs(move).max())
         residual = float(np.linalg.norm(at.residual))
         x, ratio = _guarded(system, x, move)
@@ -202,12 +204,30 @@ def _newton(
         if ratio == 1.0 and largest <= options.tolerance * system.size and balanced:
             if not stable:
                 raise LimitPointError("the equilibrium is unstable: its tangent is not positive definite", reached)
+            system.memory.x, system.memory.rows, system.memory.pulls = x, rows, pulls
             return replace(reached, converged=True)
     raise NotConvergedError(
         f"no equilibrium after {options.max_steps} Newton steps: last step {largest:.2e} m, "
         f"residual {residual:.2e} N of {at.force_scale:.2e} N",
         reached,
     )
+
+
+def _predict(
+    system: System, state: State, command: Array, length_driven: BoolArray, force: Array
+) -> tuple[Array, Array]:
+    """Positions and efforts to start from: moved along the tangent of `state` if it is still factorised."""
+    start = np.where(length_driven, state.effort, command)
+    if system.memory.x is not state.x:
+        return state.x, start
+    rows, pulls, n_e = system.memory.rows, system.memory.pulls, 3 * system.n_e
+    loads = (force - state.effector_force).ravel() @ pulls[:n_e]
+    gain = rows[n_e:] @ pulls[n_e:].T
+    free_course = state.course + rows[n_e:] @ loads - gain @ state.effort
+    effort = _efforts(gain, free_course, command, length_driven, system.unilateral)
+    loads = loads + (effort - state.effort) @ pulls[n_e:]
+    x, ratio = _guarded(system, state.x, cholesky.solve_backward(system.factorization, loads[None])[0])
+    return (x, effort) if ratio == 1.0 else (state.x, start)
 
 
 def _factorize_shifted(system: System, at: Linearization) -> None:

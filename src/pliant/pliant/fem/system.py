@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,20 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+@dataclass
+class Memory:
+    """What the last solve left behind, good for predicting the next one from the same state.
+
+    Attributes:
+        x: Positions of the state it belongs to, recognised by identity; None before any.
+        rows, pulls: L^-1 P H' and L^-1 P times the pulls at that state, shape (n_rows, 3 n_unknown).
+    """
+
+    x: Array | None = None
+    rows: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    pulls: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+
 @dataclass(frozen=True)
 class System:
     """Everything an equilibrium needs.
@@ -36,6 +50,7 @@ class System:
         factorization: Analysis and memory of the Cholesky factor; overwritten by each solve.
         effector_rows: H_e, effector motion per motion of the free nodes, shape (3 n_e, 3 n_free).
         size: Diagonal of the bounding box [m].
+        memory: What the last solve left in `factorization`.
     """
 
     body: Body
@@ -48,6 +63,7 @@ class System:
     factorization: Factorization
     effector_rows: Array
     size: float
+    memory: Memory = field(default_factory=Memory)
 
     @property
     def n_a(self) -> int:
