@@ -106,9 +106,11 @@ def solve_equilibrium(
     Newton's method uses the exact tangent, the cables' geometric stiffness included, and steps
     back from inverted elements. With friction its unsymmetric part, which couples the tension
     along a cable to the angles it turns, is left out: the equilibrium is the same, reached
-    linearly and still by the symmetric factor. Where it does not converge to a stable state, the command is
-    approached in halved increments. A shift that helps it over an indefinite tangent never
-    enters the compliance.
+    linearly and still by the symmetric factor.
+
+    Where it does not converge to a stable state, the command is approached in halved increments,
+    on the way to which what the first state leaves unbalanced (its weight, say) is carried in
+    proportion. A shift that helps over an indefinite tangent never enters the compliance.
 
     Args:
         system: The system.
@@ -130,28 +132,25 @@ def solve_equilibrium(
     command, length_driven = np.asarray(command, dtype=float), np.asarray(length_driven, dtype=bool)
     _check_command(system, command, length_driven, force)
     start = np.where(length_driven, state.course, state.effort)
-    target, reached, level, steps, fraction = 1.0, 0.0, 0, 0, 1.0
-    here = state
+    goal = (command, force)
+    here, reached, stride, steps = state, 0.0, 1.0, 0
+    unbalanced = np.zeros(3 * system.reduction.n_unknown)
     while reached < 1.0:
-        fraction = min(reached + target, 1.0)
+        fraction = min(reached + stride, 1.0)
+        part = (start + fraction * (command - start), state.effector_force + fraction * (force - state.effector_force))
+        at_command, at_force = goal if fraction == 1.0 else part
         try:
-            there = _newton(
-                system,
-                here,
-                start + fraction * (command - start) if fraction < 1.0 else command,
-                length_driven,
-                state.effector_force + fraction * (force - state.effector_force),
-                options,
-            )
+            here = _newton(system, here, at_command, length_driven, at_force, (1.0 - fraction) * unbalanced, options)
         except EquilibriumError as error:
-            level += 1
-            target *= 0.5
+            if stride == 1.0:
+                unbalanced = linearize(system, state.x, state.effort, state.effector_force).residual
+            stride *= 0.5
             steps += error.state.newton_steps
-            if level > options.max_subdivisions:
+            if stride < 0.5**options.max_subdivisions:
                 raise type(error)(f"{error} (at {fraction:.3f} of the command)", here) from None
             continue
-        here, reached = there, fraction
-        steps += there.newton_steps
+        reached = fraction
+        steps += here.newton_steps
     return replace(here, newton_steps=steps)
 
 
@@ -170,9 +169,18 @@ def _check_command(system: System, command: Array, length_driven: BoolArray, for
 
 
 def _newton(
-    system: System, state: State, command: Array, length_driven: BoolArray, force: Array, options: NewtonOptions
+    system: System,
+    state: State,
+    command: Array,
+    length_driven: BoolArray,
+    force: Array,
+    unbalanced: Array,
+    options: NewtonOptions,
 ) -> State:
-    """Newton's method for one command; raises the named errors with the state reached attached."""
+    """Newton's method for one command, up to a residual that is left unbalanced on purpose.
+
+    Raises the named errors with the state reached attached.
+    """
     x, effort = _predict(system, state, command, length_driven, force)
     n_e, n_a = 3 * system.n_e, system.n_a
     system.memory.x = None
@@ -182,7 +190,8 @@ def _newton(
         if not stable:
             _factorize_shifted(system, at)
         with_friction = [] if at.pulls is at.rows else [at.pulls]
-        y = cholesky.solve_forward(system.factorization, np.vstack([-at.residual, at.rows, *with_friction]))
+        missing = at.residual - unbalanced
+        y = cholesky.solve_forward(system.factorization, np.vstack([-missing, at.rows, *with_friction]))
         rows, pulls = y[1 : 1 + n_e + n_a], y[-n_e - n_a :]
         W = rows @ rows.T
         gain = rows[n_e:] @ pulls[n_e:].T
@@ -191,7 +200,7 @@ def _newton(
         load = y[0] + (wanted - effort) @ pulls[n_e:]
         move = cholesky.solve_backward(system.factorization, load[None])[0]
         largest = float(np.abs(move).max())
-        residual = float(np.linalg.norm(at.residual))
+        residual = float(np.linalg.norm(missing))
         x, ratio = _guarded(system, x, move)
         effort = effort + ratio * (wanted - effort)
         reached = State(x, effort, system.course(x), force, system.effector(x), W, residual, step, False)
