@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.condensed.source import FemModel
+from pliant.errors import PliantError
 from pliant.fem import State
 from pliant.geometry.mesh import mesh_quality
 from pliant.plant import Plant, PlantParameters
 from pliant.robot import Robot
+from pliant.robot_file import mesh_folder
 from pliant.robot_mesh import held_nodes, mesh_diagonal, outside_distances
 
 Array = NDArray[np.float64]
@@ -26,6 +29,7 @@ USUAL_DENSITY_KG_M3 = (50.0, 8e3)
 USUAL_SIZE_M = (0.01, 3.0)
 USUAL_COURSE_SHARE = 1.0
 USUAL_COURSE_RATE_M_S = 2.0
+CONVERGED_PERCENT = 3.0
 REACH_STEPS = 8
 RATE_STEPS = 30
 
@@ -130,6 +134,24 @@ def _rest(robot: Robot, state: State) -> Iterator[Finding]:
         f"{n} {1e3 * c:.4g}" for n, c in zip(robot.actuator_names, compliance[3 * n_e :], strict=True)
     )
     yield Finding(OK, "compliance", f"cables {actuators} mm/N")
+    yield from _deviation(robot, compliance)
+
+
+def _deviation(robot: Robot, compliance: Array) -> Iterator[Finding]:
+    """How far this mesh's compliance at rest is from the mesh-converged one, where that is known."""
+    file = mesh_folder(robot.file) / "meshes" / f"{robot.name}_reference.json"
+    if not file.is_file():
+        yield Finding(NOTE, "mesh error", f"unknown: no {file.name} with the mesh-converged compliance")
+        return
+    converged = np.array(json.loads(file.read_text())["rest_compliance_m_n"])
+    if converged.shape != compliance.shape:
+        raise PliantError(
+            f"{file}: rest_compliance_m_n has {converged.size} entries, {robot.name} {compliance.size}"
+        )
+    deviation = 100.0 * (compliance / converged - 1.0)
+    level = OK if np.abs(deviation).max() <= CONVERGED_PERCENT else WARNING
+    numbers = ", ".join(f"{value:+.1f}" for value in deviation)
+    yield Finding(level, "mesh error", f"compliance off by ({numbers}) % of the mesh-converged one")
 
 
 def _reach(robot: Robot, plant: Plant) -> Iterator[Finding]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -209,14 +209,7 @@ def _with_line(error: yaml.MarkedYAMLError) -> Shown:
 class _StrictLoader(yaml.SafeLoader):
     """YAML 1.2 core scalars, no tags of its own, no key twice."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
-    yaml_constructors: ClassVar[dict[str | None, Callable[..., object]]] = {
-        tag: function
-        for tag, function in yaml.SafeLoader.yaml_constructors.items()
-        if tag is None or tag.rsplit(":", 1)[-1] in {"str", "int", "float", "bool", "null", "seq", "map"}
-    }
-
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
@@ -237,6 +230,11 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 _MERGE = "tag:yaml.org,2002:merge"
+_PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")}
+_StrictLoader.yaml_implicit_resolvers = {}
+_StrictLoader.yaml_constructors = {
+    tag: made for tag, made in yaml.SafeLoader.yaml_constructors.items() if tag is None or tag in _PLAIN
+}
 _StrictLoader.add_constructor("tag:yaml.org,2002:int", _StrictLoader.construct_yaml_int)
 for _tag, _pattern, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
