@@ -18,72 +18,66 @@ from pliant.geometry.hexes import divided, split, swept_block
 from pliant.geometry.mesh import TetMesh
 
 Array = NDArray[np.float64]
-
-HALF_BASE, HALF_ELBOW, REACH = 15.0, 9.4, 97.0
-"""Half width of the base and the top, half width of a leg at its elbow, distance of the elbows [mm]."""
+Indices = NDArray[np.int64]
 
 STATIONS = np.array([
-    # inner r, inner z, outer r, outer z, how far the section's sides hang below its middle
-    [15.0, -10.0, 15.0, -37.0, 0.0],
-    [31.0, -9.0, 31.0, -37.0, 0.0],
-    [40.0, -6.0, 47.0, -32.0, 0.0],
-    [49.0, 1.0, 64.0, -23.0, 0.0],
-    [59.5, 11.0, 79.0, -8.0, 0.0],
-    [71.0, 22.0, 87.5, 15.0, 0.0],
-    [84.0, 35.5, 94.5, 34.5, 0.0],
-    [89.5, 45.0, 97.0, 45.0, 0.0],
-    [84.0, 54.0, 93.0, 54.0, 0.0],
-    [70.0, 60.0, 83.0, 62.5, 0.0],
-    [55.0, 66.0, 71.0, 73.0, 0.0],
-    [41.0, 73.0, 56.0, 85.5, 0.5],
-    [35.0, 84.0, 43.5, 96.0, 1.5],
-    [28.5, 95.0, 33.0, 104.5, 2.5],
-    [22.0, 104.5, 24.0, 112.0, 3.5],
-    [15.0, 109.5, 15.0, 119.0, 4.5],
+    # inner side: r, z, half width; outer side: r, z, half width
+    [15.0, -10.0, 15.0, 15.0, -37.0, 15.0],
+    [31.0, -9.0, 13.9, 33.0, -37.0, 13.8],
+    [48.0, 0.0, 12.7, 62.0, -24.5, 11.8],
+    [62.0, 13.5, 11.8, 81.0, -3.0, 10.5],
+    [74.0, 25.0, 11.0, 89.0, 18.5, 9.9],
+    [84.0, 35.5, 10.3, 94.5, 34.5, 9.6],
+    [89.2, 42.0, 9.9, 97.0, 42.0, 9.4],
+    [89.2, 48.0, 9.9, 97.0, 48.0, 9.4],
+    [84.5, 53.8, 10.3, 93.3, 53.8, 9.7],
+    [78.0, 56.7, 10.7, 88.3, 58.0, 10.0],
+    [72.0, 59.1, 11.1, 84.0, 61.6, 10.3],
+    [63.0, 62.8, 11.7, 76.5, 68.0, 10.8],
+    [44.0, 71.0, 13.0, 60.0, 82.0, 11.9],
+    [34.0, 86.0, 13.7, 42.0, 97.0, 13.2],
+    [24.5, 102.0, 14.4, 27.0, 110.0, 14.2],
+    [20.0, 106.0, 14.7, 18.5, 117.5, 12.6],
+    [15.0, 109.5, 15.0, 10.0, 125.0, 10.0],
 ])  # fmt: skip
 """Sections of a leg from the base over the elbow to the top [mm]."""
 
-TOP_MIDDLE = (113.5, 125.0)
-"""Lower and upper side of the top in its middle [mm]."""
+ELBOW = 6
+"""The section after which the piece between the cable's plate and the inner side begins."""
 
 DIVISIONS = {"coarse": (1, 1, 1), "fine": (2, 1, 2)}
-"""Parts of each hexahedron of `hexahedra` along a leg, through its thickness, and across half its width."""
+"""Parts of each hexahedron along a leg, through half its thickness, and across its width."""
+
+SILICONE, MOUNT = 1, 2
 
 
 def mesh(divisions: tuple[int, int, int]) -> TetMesh:
     """The robot in metres, its hexahedra divided along, through and across the legs."""
-    along, through, across = divisions
-    legs, caps = hexahedra()
-    return split(1e-3 * np.concatenate([divided(legs, divisions), divided(caps, (through, across, across))]))
+    _, through, across = divisions
+    leg, leg_region = _leg()
+    caps, cap_region = _caps()
+    legs = [divided(leg @ _quarter_turns(n).T, divisions) for n in range(4)]
+    hexahedra = np.concatenate([*legs, divided(caps, (through, across, across))])
+    regions = [np.tile(np.repeat(leg_region, np.prod(divisions)), 4), np.repeat(cap_region, through * across**2)]
+    return split(1e-3 * hexahedra, np.concatenate(regions))
 
 
-def hexahedra() -> tuple[Array, Array]:
-    """Corners [mm] of the hexahedra of the four legs, and of the base and the top, shape (n, 8, 3) each."""
-    leg = swept_block([_section(*station) for station in STATIONS])
-    legs = [leg @ _quarter_turns(n).T for n in range(4)]
-    base = _cap(STATIONS[0, 3], STATIONS[0, 1], (STATIONS[0, 3], STATIONS[0, 1]), 0.0)
-    top = _cap(STATIONS[-1, 1], STATIONS[-1, 3], TOP_MIDDLE, STATIONS[-1, 4])
-    return np.concatenate(legs), np.concatenate([base, top])
+def _leg() -> tuple[Array, Indices]:
+    """Corners [mm] and regions of the hexahedra of the leg along +x, two through its thickness."""
+    sides = STATIONS.reshape(-1, 2, 3)
+    lines = np.stack([sides[:, 0], sides.mean(axis=1), sides[:, 1]], axis=1)
+    points = np.stack([lines * [1, 1, -1], lines], axis=2)[..., [0, 2, 1]]
+    region = np.full((len(STATIONS) - 1, 2), SILICONE)
+    region[ELBOW, 1] = MOUNT
+    return swept_block(points), region.ravel()
 
 
-def _section(inner_r: float, inner_z: float, outer_r: float, outer_z: float, hang: float) -> Array:
-    """Section of the leg along +x: inner and outer side, three points across, shape (2, 3, 3)."""
-    across = np.array([-1.0, 0.0, 1.0])
-    points = np.empty((2, 3, 3))
-    for side, (r, z) in enumerate(((inner_r, inner_z), (outer_r, outer_z))):
-        half = HALF_BASE + (HALF_ELBOW - HALF_BASE) * (r - HALF_BASE) / (REACH - HALF_BASE)
-        points[side] = np.stack([np.full(3, r), half * across, z - hang * np.abs(across)], axis=1)
-    return points
-
-
-def _cap(low: float, high: float, middle: tuple[float, float], hang: float) -> Array:
-    """The square between the legs: sides at `low` and `high` where the legs begin, shape (4, 8, 3)."""
-    x, y = np.meshgrid(*2 * [HALF_BASE * np.array([-1.0, 0.0, 1.0])], indexing="ij")
-    sections = []
-    for z, centre in zip((low, high), middle, strict=True):
-        sections.append(np.stack([x, y, np.full((3, 3), z) - hang * (np.abs(x * y) > 0.0)], axis=-1))
-        sections[-1][1, 1, 2] = centre
-    return swept_block(sections)
+def _caps() -> tuple[Array, Indices]:
+    """Corners [mm] and regions of the base and the top between the ends of the legs, two each."""
+    ends = STATIONS.reshape(-1, 2, 3)[[0, -1]]
+    base, top = (np.array([a, (a + b) / 2.0, b]) for a, b in (ends[0, ::-1], ends[1]))
+    blocks = [swept_block([[[[x, y, z] for y in (-r, r)] for x in (-r, r)] for r, z, _ in cap]) for cap in (base, top)]
+    return np.concatenate(blocks), np.array([SILICONE, SILICONE, SILICONE, MOUNT])
 
 
 def _quarter_turns(n: int) -> Array:
