@@ -113,14 +113,17 @@ def third_derivative(body: Body, x: Array, left: Array, right: Array) -> Array:
 
 def as_sparse(pattern: Pattern, blocks: Array) -> csr_matrix:
     """The symmetric matrix as scipy's CSR over the coordinates of the free nodes."""
-    off = pattern.row != pattern.column
-    data = np.concatenate([blocks, blocks[off].transpose(0, 2, 1)])
-    row = np.concatenate([pattern.row, pattern.column[off]])
-    column = np.concatenate([pattern.column, pattern.row[off]])
-    order = np.lexsort((column, row))
-    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=pattern.n_free))])
-    size = 3 * pattern.n_free
-    return bsr_matrix((data[order], column[order], start), shape=(size, size)).tocsr()
+    return sparse_from_blocks(pattern.n_free, pattern.row, pattern.column, blocks)
+
+
+def sparse_from_blocks(n_rows: int, row: IntArray, column: IntArray, blocks: Array) -> csr_matrix:
+    """A symmetric matrix from its lower 3 x 3 blocks, shape (3 n_rows, 3 n_rows)."""
+    off = row != column
+    values = np.concatenate([blocks, blocks[off].transpose(0, 2, 1)])
+    i, j = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
+    order = np.lexsort((j, i))
+    start = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=n_rows))])
+    return bsr_matrix((values[order], j[order], start), shape=(3 * n_rows, 3 * n_rows)).tocsr()
 
 
 def mass_matrix(body: Body) -> csr_matrix:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import NotConvergedError, PliantError
-from pliant.fem import cholesky
 from pliant.fem.assembly import mass_matrix
 from pliant.fem.equilibrium import NewtonOptions, State
 from pliant.fem.system import System, advance, linearize
@@ -116,10 +115,10 @@ def implicit_euler(
         moved = (x - motion.x)[free]
         inertial = _multiply(system, mass, moved - h * motion.v[free]) / h**2
         residual = at.residual + (inertial + _multiply(system, viscous, moved) / h).ravel()
-        if not (at.smallest_jacobian > 0 and cholesky.factorize(system.factorization, at.blocks + added)):
+        if not (at.smallest_jacobian > 0 and system.solver.factorize(at.blocks + added)):
             break
-        y = cholesky.solve_forward(system.factorization, np.vstack([-residual, at.rows]))
-        step = cholesky.solve_backward(system.factorization, y[:1])[0]
+        y = system.solver.solve_forward(np.vstack([-residual, at.rows]))
+        step = system.solver.solve_backward(y[:1])[0]
         x = advance(system, x, step)
         if np.abs(step).max() <= options.tolerance * system.size:
             return Motion(x, (x - motion.x) / h), y[1:] @ y[1:].T

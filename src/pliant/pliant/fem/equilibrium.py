@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import EquilibriumError, InvertedElementError, LimitPointError, NotConvergedError, PliantError
-from pliant.fem import cholesky
 from pliant.fem.element import smallest_jacobian
 from pliant.fem.system import Linearization, System, advance, linearize
 
@@ -186,19 +185,19 @@ def _newton(
     system.memory.x = None
     for step in range(1, options.max_steps + 1):
         at = linearize(system, x, effort, force)
-        stable = cholesky.factorize(system.factorization, at.blocks)
+        stable = system.solver.factorize(at.blocks)
         if not stable:
             _factorize_shifted(system, at)
         with_friction = [] if at.pulls is at.rows else [at.pulls]
         missing = at.residual - unbalanced
-        y = cholesky.solve_forward(system.factorization, np.vstack([-missing, at.rows, *with_friction]))
+        y = system.solver.solve_forward(np.vstack([-missing, at.rows, *with_friction]))
         rows, pulls = y[1 : 1 + n_e + n_a], y[-n_e - n_a :]
         W = rows @ rows.T
         gain = rows[n_e:] @ pulls[n_e:].T
         free_course = at.course + rows[n_e:] @ y[0] - gain @ effort
         wanted = _efforts(gain, free_course, command, length_driven, system.unilateral)
         load = y[0] + (wanted - effort) @ pulls[n_e:]
-        move = cholesky.solve_backward(system.factorization, load[None])[0]
+        move = system.solver.solve_backward(load[None])[0]
         largest = float(np.abs(move).max())
         residual = float(np.linalg.norm(missing))
         x, ratio = _guarded(system, x, move)
@@ -235,14 +234,14 @@ def _predict(
     free_course = state.course + rows[n_e:] @ loads - gain @ state.effort
     effort = _efforts(gain, free_course, command, length_driven, system.unilateral)
     loads = loads + (effort - state.effort) @ pulls[n_e:]
-    x, ratio = _guarded(system, state.x, cholesky.solve_backward(system.factorization, loads[None])[0])
+    x, ratio = _guarded(system, state.x, system.solver.solve_backward(loads[None])[0])
     return (x, effort) if ratio == 1.0 else (state.x, start)
 
 
 def _factorize_shifted(system: System, at: Linearization) -> None:
     """Factorise K + shift I with the smallest shift of a geometric row that makes it definite."""
     for power in range(-4, 3):
-        if cholesky.factorize(system.factorization, at.blocks, _stiffness_scale(system, at) * 10.0**power):
+        if system.solver.factorize(at.blocks, _stiffness_scale(system, at) * 10.0**power):
             return
 
 

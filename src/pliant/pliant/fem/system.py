@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import PliantError
-from pliant.fem import cholesky
 from pliant.fem.actuator import Actuator
 from pliant.fem.assembly import Pattern, gravity_force, make_pattern, tangent_stiffness
 from pliant.fem.body import Body
-from pliant.fem.cholesky import Factorization
 from pliant.fem.rigid import Reduction, make_reduction
+from pliant.fem.solver import Solver, make_solver
 from pliant.geometry.mesh import Embedding
 
 Array = NDArray[np.float64]
@@ -47,10 +46,10 @@ class System:
         pattern: Pattern of the tangent over the free nodes, geometric stiffness included.
         couplings: For each actuator, which of its pairs are free and their blocks in the pattern.
         reduction: How rigid groups reduce the unknowns.
-        factorization: Analysis and memory of the Cholesky factor; overwritten by each solve.
+        solver: Factorises the tangent; overwritten by each solve.
         effector_rows: H_e, effector motion per motion of the free nodes, shape (3 n_e, 3 n_free).
         size: Diagonal of the bounding box [m].
-        memory: What the last solve left in `factorization`.
+        memory: What the last solve left in `solver`.
     """
 
     body: Body
@@ -60,7 +59,7 @@ class System:
     pattern: Pattern
     couplings: tuple[tuple[IntArray, IntArray], ...]
     reduction: Reduction
-    factorization: Factorization
+    solver: Solver
     effector_rows: Array
     size: float
     memory: Memory = field(default_factory=Memory)
@@ -153,7 +152,7 @@ def make_system(body: Body, actuators: Sequence[Actuator], effectors: Embedding,
         pattern=pattern,
         couplings=couplings,
         reduction=reduction,
-        factorization=cholesky.analyse(reduction.n_unknown, reduction.row, reduction.column),
+        solver=make_solver(reduction.n_unknown, reduction.row, reduction.column),
         effector_rows=rows.reshape(3 * n_e, 3 * body.n_free),
         size=float(np.linalg.norm(np.ptp(body.mesh.nodes, axis=0))),
     )
