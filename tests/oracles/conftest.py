@@ -1,0 +1,7 @@
+"""Makes the shared problem and the finite-element tests' meshes importable under every import mode of pytest."""
+
+import sys
+from pathlib import Path
+
+here = Path(__file__).parent
+sys.path[:0] = [str(here), str(here.parent / "unit" / "fem")]
