@@ -11,13 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.config_file import Entry
-from pliant.errors import PliantError
-from pliant.fem import Material, State, System, make_body, make_cable, make_system, rest, solve_equilibrium
+from pliant.errors import EquilibriumError, MeshError, PliantError
+from pliant.fem import (
+    ACTUATORS,
+    Body,
+    Material,
+    State,
+    System,
+    make_body,
+    make_system,
+    rest,
+    solve_equilibrium,
+)
 from pliant.geometry.mesh import TetMesh, embed
 from pliant.limits import ActuatorLimits
 from pliant.robot_file import ELEMENTS, MaterialSpec, RobotSpec, read_robot_file
 from pliant.robot_listing import robot_path, robots_in, shipped_robots
-from pliant.robot_mesh import error, held_nodes, refuse_far_points, robot_mesh
+from pliant.robot_mesh import HeldNodes, file_error, held_nodes, refuse_far_points, robot_mesh
 
 Array = NDArray[np.float64]
 
@@ -103,23 +113,11 @@ def build_robot(spec: RobotSpec, resolution: str) -> Robot:
         RobotFileError: If the mesh does not fit the specification.
     """
     mesh = robot_mesh(spec, resolution)
-    held = held_nodes(spec, mesh)
+    body = _body(spec, mesh, held_nodes(spec, mesh), resolution)
     refuse_far_points(spec, mesh)
-    body = make_body(
-        mesh,
-        {
-            int(number): _fem_material(spec.regions.get(int(number), spec.material))
-            for number in np.unique(mesh.region)
-        },
-        element=spec.element,
-        fixed=held.fixed,
-        attached=held.attached,
-        attachment_stiffness=held.stiffness,
-        rigid=held.rigid,
-    )
-    cables = [
-        make_cable(mesh, cable.name, np.array(cable.pull_point_m), np.array(cable.via_points_m))
-        for cable in spec.actuators
+    actuators = [
+        ACTUATORS[a.type](mesh, a.name, np.array(a.pull_point_m), np.array(a.via_points_m))
+        for a in spec.actuators
     ]
     effectors = embed(mesh, np.array([effector.point_m for effector in spec.effectors]))
     return Robot(
@@ -129,7 +127,7 @@ def build_robot(spec: RobotSpec, resolution: str) -> Robot:
         spec=spec,
         resolution=resolution,
         mesh=mesh,
-        system=make_system(body, cables, effectors, np.array(spec.gravity_m_s2)),
+        system=make_system(body, actuators, effectors, np.array(spec.gravity_m_s2)),
         actuator_names=tuple(actuator.name for actuator in spec.actuators),
         effector_names=tuple(effector.name for effector in spec.effectors),
         limits=limits_of(spec),
@@ -145,7 +143,13 @@ def start_state(robot: Robot) -> State:
         EquilibriumError: If there is none.
         RobotFileError: If the pretension needs more course than an actuator has.
     """
-    state = rest(robot.system)
+    try:
+        state = rest(robot.system)
+    except EquilibriumError as error:
+        hint = "are young_modulus_pa, density_kg_m3, gravity_m_s2 and mesh.unit right?"
+        raise type(error)(
+            f"{robot.file}: the robot cannot carry its own weight; {hint} ({error})", error.state
+        ) from None
     if not robot.pretension.any():
         return state
     tension_driven = np.zeros(len(robot.actuator_names), dtype=bool)
@@ -154,7 +158,7 @@ def start_state(robot: Robot) -> State:
         if course > robot.limits.course_max[index]:
             allowed = f"a maximum of at least {course:.4g} m, what the pretension pulls"
             given = list(robot.spec.actuators[index].course_m)
-            raise error(robot.spec, f"actuators[{index}].course_m", given, allowed)
+            raise file_error(robot.spec, f"actuators[{index}].course_m", given, allowed)
     return state
 
 
@@ -196,6 +200,25 @@ def _scaled(spec: RobotSpec, young_scale: float) -> RobotSpec:
 
     regions = {number: scaled(material) for number, material in spec.regions.items()}
     return replace(spec, material=scaled(spec.material), regions=regions)
+
+
+def _body(spec: RobotSpec, mesh: TetMesh, held: HeldNodes, resolution: str) -> Body:
+    used = {int(number): spec.regions.get(int(number), spec.material) for number in np.unique(mesh.region)}
+    try:
+        return make_body(
+            mesh,
+            {number: _fem_material(material) for number, material in used.items()},
+            element=spec.element,
+            fixed=held.fixed,
+            attached=held.attached,
+            attachment_stiffness=held.stiffness,
+            rigid=held.rigid,
+        )
+    except MeshError as reason:
+        file = str(spec.mesh.files[resolution])
+        raise file_error(
+            spec, f"mesh.files.{resolution}", file, f"elements that compute; {reason}"
+        ) from reason
 
 
 def _fem_material(spec: MaterialSpec) -> Material:

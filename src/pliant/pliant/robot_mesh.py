@@ -51,22 +51,22 @@ def robot_mesh(spec: RobotSpec, resolution: str) -> TetMesh:
     file = spec.mesh.files[resolution]
     key = f"mesh.files.{resolution}"
     if not file.is_file():
-        raise error(spec, key, str(file), "a mesh file that exists")
+        raise file_error(spec, key, str(file), "a mesh file that exists")
     turned = any(spec.mesh.rotation_deg)
     rotation = Rotation.from_euler("xyz", spec.mesh.rotation_deg, degrees=True) if turned else None
     try:
         mesh = read_mesh(file, unit=spec.mesh.unit, rotation=rotation, translation_m=spec.mesh.translation_m)
         mesh = _of_order(mesh, 1 if spec.element == "tet4" else 2)
     except MeshError as reason:
-        raise error(spec, key, str(file), f"a sound volume mesh of tetrahedra; {reason}") from reason
+        raise file_error(spec, key, str(file), f"a sound volume mesh of tetrahedra; {reason}") from reason
     diagonal = mesh_diagonal(mesh)
     if not SMALLEST_M <= diagonal <= LARGEST_M:
         size = f"the robot would be {diagonal:.3g} m across, not {SMALLEST_M:g} to {LARGEST_M:g} m"
-        raise error(spec, "mesh.unit", spec.mesh.unit, f"the unit of {file.name}; in this one {size}")
+        raise file_error(spec, "mesh.unit", spec.mesh.unit, f"the unit of {file.name}; in this one {size}")
     for region in spec.regions:
         if not (mesh.region == region).any():
             known = ", ".join(str(value) for value in np.unique(mesh.region)[:20])
-            raise error(spec, f"regions.{region}", Shown("a material"), f"a region of the mesh: {known}")
+            raise file_error(spec, f"regions.{region}", Shown("a material"), f"a region of the mesh: {known}")
     return mesh
 
 
@@ -78,7 +78,7 @@ def held_nodes(spec: RobotSpec, mesh: TetMesh) -> HeldNodes:
     """
     fixed = np.unique(np.concatenate([_inside(spec, mesh, "fixed", i) for i in range(len(spec.fixed))]))
     if fixed.size == mesh.n_nodes:
-        raise error(spec, "fixed", Shown("all nodes"), "boxes that leave a node free")
+        raise file_error(spec, "fixed", Shown("all nodes"), "boxes that leave a node free")
     springs: dict[int, float] = {}
     for index, region in enumerate(spec.attached):
         springs |= dict.fromkeys(_inside(spec, mesh, "attached", index).tolist(), region.stiffness_n_m)
@@ -90,7 +90,7 @@ def held_nodes(spec: RobotSpec, mesh: TetMesh) -> HeldNodes:
     for index, part in enumerate(rigid):
         if part.size < 3 or np.isin(part, taken).any():
             allowed = "a box of three or more nodes, none of them fixed or in another rigid part"
-            raise error(spec, f"rigid[{index}].box_m", spec.rigid[index].box_m, allowed)
+            raise file_error(spec, f"rigid[{index}].box_m", spec.rigid[index].box_m, allowed)
         taken = np.concatenate([taken, part])
     _refuse_loose_parts(spec, mesh, np.concatenate([fixed, attached]))
     return HeldNodes(fixed, attached, np.array([springs[node] for node in attached.tolist()]), tuple(rigid))
@@ -128,12 +128,12 @@ def refuse_far_points(spec: RobotSpec, mesh: TetMesh) -> None:
             hint = "; read as mm it lies on the robot" if as_mm and distances[key] > 10 * diagonal else ""
             allowed = f"a point in m, at most {limit:.3g} m outside the mesh ({_span(mesh)})"
             allowed += f", not {distances[key]:.3g} m"
-            raise error(spec, key, list(point), allowed + hint)
+            raise file_error(spec, key, list(point), allowed + hint)
     for index, actuator in enumerate(spec.actuators):
         away = np.linalg.norm(np.array(actuator.pull_point_m) - mesh.nodes.mean(axis=0)) / diagonal
         if away > FARTHEST_PULL_POINT:
             allowed = f"a point in m, at most {FARTHEST_PULL_POINT:g} sizes of the robot away, not {away:.3g}"
-            raise error(spec, f"actuators[{index}].pull_point_m", list(actuator.pull_point_m), allowed)
+            raise file_error(spec, f"actuators[{index}].pull_point_m", list(actuator.pull_point_m), allowed)
 
 
 def mesh_diagonal(mesh: TetMesh) -> float:
@@ -141,7 +141,7 @@ def mesh_diagonal(mesh: TetMesh) -> float:
     return float(np.linalg.norm(np.ptp(mesh.nodes, axis=0)))
 
 
-def error(spec: RobotSpec, key: str, given: object, allowed: str) -> RobotFileError:
+def file_error(spec: RobotSpec, key: str, given: object, allowed: str) -> RobotFileError:
     """The error of a key of this robot's file."""
     return RobotFileError(spec.file, key, given, allowed)
 
@@ -153,7 +153,7 @@ def _inside(spec: RobotSpec, mesh: TetMesh, kind: str, index: int) -> Indices:
     inside = ((mesh.nodes >= low - tolerance) & (mesh.nodes <= high + tolerance)).all(axis=1)
     if not inside.any():
         given = [list(corner) for corner in region.box_m]
-        raise error(
+        raise file_error(
             spec,
             f"{kind}[{index}].box_m",
             given,
@@ -171,7 +171,7 @@ def _refuse_loose_parts(spec: RobotSpec, mesh: TetMesh, held: Indices) -> None:
         nodes = np.flatnonzero(np.isin(part, loose))
         first = np.array2string(mesh.nodes[nodes[0]], precision=4)
         given = Shown(f"{nodes.size} nodes that nothing holds, the first at {first} m")
-        raise error(spec, "fixed", given, "a fixed or attached box in each connected part of the mesh")
+        raise file_error(spec, "fixed", given, "a fixed or attached box in each connected part of the mesh")
 
 
 def _of_order(mesh: TetMesh, order: int) -> TetMesh:
