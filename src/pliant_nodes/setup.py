@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-NODES = ["fem_simulator", "inverse_controller"]
+NODES = ["condensed_model", "fem_simulator", "inverse_controller", "record"]
 
 setup(
     name="pliant_nodes",

@@ -216,11 +216,13 @@ def _node_child(child: Element, scope: _Scope, key: str) -> list[str]:
         if not file.is_file():
             raise child.error(f"<param>: there is no file {file}")
         return ["--params-file", str(file)]
-    given = _attributes(child, scope, ("name", "value"), ())
+    given = _attributes(child, scope, ("name", "value"), ("type",))
+    if given.get("type", "str") != "str":
+        raise child.error(f"type {given['type']!r} of <param> is not supported; supported: str, or none for YAML's type")
     try:
-        value = yaml.safe_load(given["value"]) if given["value"].strip() else given["value"]
-    except yaml.YAMLError:
-        value = given["value"]
+        value = given["value"] if "type" in given else yaml.safe_load(given["value"] or "''")
+    except yaml.YAMLError as error:
+        raise child.error(f"<param>: the value {given['value'][:40]!r} is not YAML; type=\"str\" keeps it as it is") from error
     return ["--params-file", str(_parameter_file(key, given["name"], value))]
 
 

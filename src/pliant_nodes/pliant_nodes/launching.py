@@ -1,0 +1,98 @@
+"""Starts a shipped launch file in a process group of its own, and ends it whatever happens."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from pliant.errors import PliantError
+from pliant.resources import share_path
+
+END_TIMEOUT_S = 15.0
+DOMAINS = 100  # 1 to 100: higher ones need ports that Linux lends to others
+
+
+def domain_of_this_process() -> int:
+    """A ROS domain that other runs on this machine are unlikely to have."""
+    return 1 + os.getpid() % DOMAINS
+
+
+def launch_words(name: str, file: str, **arguments: object) -> list[str]:
+    """Command line that launches a robot: its own launch file, or the common one for a robot file.
+
+    Args:
+        name: Name of the robot.
+        file: Its file, or its name if it is shipped.
+        arguments: Launch arguments.
+    """
+    own = Path("launch", f"{name}.launch.xml")
+    shipped = file == name and _exists(own)
+    words = [str(share_path(*own.parts) if shipped else share_path("launch", "soft_robot.launch.xml"))]
+    if not shipped:
+        arguments = {"robot": name, "file": file, **arguments}
+    words += [f"{key}:={value}" for key, value in arguments.items()]
+    runner = [sys.executable, "-m", "pliant_nodes.launch_runner"]
+    return [*(["ros2", "launch"] if shutil.which("ros2") else runner), *words]
+
+
+class Launched:
+    """A running launch; leaving the context ends every process of it."""
+
+    def __init__(self, words: list[str], log: Path | None = None) -> None:
+        """Start a launch; its output goes to a file, or to standard error."""
+        self._log = log.open("w") if log is not None else None
+        self._process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log or sys.stderr,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._before = signal.signal(signal.SIGTERM, _interrupt)
+
+    @property
+    def running(self) -> bool:
+        """Whether the launch has not ended."""
+        return self._process.poll() is None
+
+    def __enter__(self) -> Launched:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Interrupt it, wait, and kill what is left of its process group."""
+        signal.signal(signal.SIGTERM, self._before)
+        try:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self._process.wait()
+            if self._log is not None:
+                self._log.close()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _exists(path: Path) -> bool:
+    try:
+        share_path(*path.parts)
+    except PliantError:
+        return False
+    return True
