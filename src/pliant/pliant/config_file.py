@@ -191,8 +191,9 @@ def _bounded_bytes(file: Path) -> bytes:
 
 
 def _listed(required: Sequence[str], optional: Sequence[str]) -> str:
-    text = "keys " + ", ".join(required) if required else "keys"
-    return text + (f" (optional: {', '.join(optional)})" if optional else "")
+    if not required:
+        return f"the optional keys {', '.join(optional)}"
+    return f"keys {', '.join(required)}" + (f" (optional: {', '.join(optional)})" if optional else "")
 
 
 def _did_you_mean(given: str, known: Sequence[str]) -> str:

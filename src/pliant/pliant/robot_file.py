@@ -19,6 +19,7 @@ Box = tuple[Point, Point]
 
 ELEMENTS = ("tet10_mean", "tet10", "tet4")
 MATERIALS = ("neo_hookean", "st_venant_kirchhoff", "corotational")
+ACTUATOR_TYPES = ("cable",)
 COMMANDS = ("length", "tension")
 FARTHEST_M = 1e3
 SHORTEST_M = 1e-6
@@ -246,7 +247,7 @@ def _actuator(entry: Entry) -> ActuatorSpec:
         raise keys["effort_n"].error(f"a maximum of at least the pretension, {pretension:g} N")
     return ActuatorSpec(
         name=keys["name"].text(NAME),
-        type=keys["type"].text(choices=("cable",)),
+        type=keys["type"].text(choices=ACTUATOR_TYPES),
         command=keys["command"].text(choices=COMMANDS) if "command" in keys else COMMANDS[0],
         pull_point_m=points[0],
         via_points_m=points[1:],

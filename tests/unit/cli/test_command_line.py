@@ -79,7 +79,7 @@ def test_track(block_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     content = json.loads(figures.read_text())
     assert content["goals"] == 6
     assert content["max_error_mm"] <= 0.01
-    assert content["settle_steps_max"] <= 20
+    assert content["settle_steps"] <= 20
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

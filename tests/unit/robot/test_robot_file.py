@@ -8,6 +8,7 @@ import pytest
 import yaml
 from block import block_robot, write_robot
 
+from pliant import fem, robot_file
 from pliant.errors import RobotFileError
 from pliant.robot_file import mesh_folder, read_robot_file
 
@@ -23,6 +24,13 @@ def test_every_value_comes_through(block_file: Path) -> None:
     assert spec.actuators[0].course_m == (0.0, 0.01)
     assert spec.effectors[0].point_m == (0.0, 0.0, 0.08)
     assert spec.path is None
+
+
+def test_the_schema_knows_every_element_law_and_actuator_of_the_fem() -> None:
+    assert set(robot_file.ELEMENTS) == set(fem.ELEMENTS)
+    assert robot_file.ELEMENTS[0] == fem.DEFAULT_ELEMENT
+    assert set(robot_file.MATERIALS) == set(fem.LAWS)
+    assert set(robot_file.ACTUATOR_TYPES) == set(fem.ACTUATORS)
 
 
 def test_what_may_be_left_out(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,7 @@ from pliant.text import length_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pliant.control import TrackResult
-    from pliant.plant import Plant
+    from pliant.experiments.closed_loop import ClosedLoop
     from pliant.robot import Robot
 
 
@@ -69,8 +67,7 @@ def run(options: argparse.Namespace) -> None:
     robot = load_robot(options.robot, resolution=options.resolution, element=options.element)
     goals = np.tile(_goals(robot, options), (options.laps, 1))
     with progress_bar(f"{robot.name}: goals") as advance:
-        start = time.perf_counter()
-        result, plant = closed_loop(
+        loop = closed_loop(
             robot,
             goals,
             plant=read_plant(options.plant),
@@ -78,12 +75,12 @@ def run(options: argparse.Namespace) -> None:
             follow=FollowParameters(tolerance=options.tolerance, max_steps=options.steps),
             progress=advance,
         )
-        figures = summary(robot, plant, result, time.perf_counter() - start)
+    figures = summary(loop)
     _print(figures)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
     if options.picture:
-        _draw(options.picture, plant, result, figures)
+        _draw(options.picture, loop)
 
 
 def _goals(robot: Robot, options: argparse.Namespace) -> NDArray[np.float64]:
@@ -111,26 +108,25 @@ def _print(figures: dict[str, Any]) -> None:
     console.print(f"  plant   {plant['nodes']} nodes ({plant['resolution']}), {unlike}")
     mean, greatest = (length_text(1e-3 * figures[f"{kind}_error_mm"]) for kind in ("mean", "max"))
     console.print(f"  error   mean {mean}, maximum {greatest}")
-    console.print(
-        f"  steps   {figures['settle_steps_mean']:.1f} a goal, {figures['settle_steps_max']} at most"
-    )
-    console.print(f"  loop    {figures['control_rate_hz']:.0f} steps a second, plant included")
+    console.print(f"  steps   {figures['settle_steps_mean']:.1f} a goal, {figures['settle_steps']} at most")
+    rates = f"{figures['control_rate_hz']:.0f} steps a second, {figures['loop_rate_hz']:.0f} with the plant's"
+    console.print(f"  rate    {rates}")
 
 
-def _draw(file: Path, plant: Plant, result: TrackResult, figures: dict[str, Any]) -> None:
+def _draw(file: Path, loop: ClosedLoop) -> None:
     from pliant.experiments.closed_loop import reached
     from pliant.pictures import Trace, track_picture
 
+    result = loop.result
     last = np.flatnonzero(np.diff(result.index, append=result.index[-1] + 1))
     mean, greatest = length_text(result.goal_error.mean()), length_text(result.goal_error.max())
-    title = f"{figures['robot']}: mean error {mean}, maximum {greatest}"
     trace = Trace(
-        title=title,
+        title=f"{loop.robot.name}: mean error {mean}, maximum {greatest}",
         goals=result.goal[last, 0],
         reached=reached(result),
         trail=result.effector[:, 0],
         effort=result.effort,
         time=result.time,
-        nodes=plant.sample.state.x,
+        nodes=loop.plant.sample.state.x,
     )
-    track_picture(file, plant.robot, trace)
+    track_picture(file, loop.plant.robot, trace)

@@ -36,7 +36,7 @@ def run(*, quick: bool, figure: Path, advance: Callable[[int, int], None]) -> Ou
     errors = {}
     for run_number, name in enumerate(("same", "other")):
         parameters = read_plant(name)
-        result, plant = closed_loop(
+        loop = closed_loop(
             robot,
             goals,
             plant=parameters,
@@ -44,17 +44,25 @@ def run(*, quick: bool, figure: Path, advance: Callable[[int, int], None]) -> Ou
             follow=FollowParameters(tolerance=1e-5),
             progress=partial(_advance, advance, run_number),
         )
+        result = loop.result
         errors[name] = 1e3 * result.goal_error
         measured |= {
             f"{name}_mean_error_mm": float(errors[name].mean()),
             f"{name}_max_error_mm": float(errors[name].max()),
             f"{name}_steps_max": int(result.goal_steps.max()),
+            f"{name}_control_rate_hz": len(result.time) / (loop.seconds - loop.plant_seconds),
         }
     title = f"Diamond, plant unlike its model: mean error {length_text(result.goal_error.mean())}"
     trace = Trace(
-        title, goals, reached(result), result.effector[:, 0], result.effort, result.time, plant.sample.state.x
+        title,
+        goals,
+        reached(result),
+        result.effector[:, 0],
+        result.effort,
+        result.time,
+        loop.plant.sample.state.x,
     )
-    track_picture(figure, plant.robot, trace)
+    track_picture(figure, loop.plant.robot, trace)
     bars = tuple(
         Bar(
             f"{statistic} error, {name} plant", float(getattr(np, statistic)(errors[name])), limit, "<=", "mm"

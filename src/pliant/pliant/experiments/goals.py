@@ -76,11 +76,11 @@ def reachable_goals(robot: Robot, goals: Array) -> Array:
     """
     if len(robot.actuator_names) >= 3:
         return goals
-    result, _ = closed_loop(
+    loop = closed_loop(
         robot,
         goals,
         plant=PlantParameters(),
         inverse=InverseParameters(),
         follow=FollowParameters(tolerance=1e-9),
     )
-    return reached(result)
+    return reached(loop.result)

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pliant import __version__
 from pliant.errors import PliantError
 
 
@@ -74,8 +75,9 @@ class Report:
 
 def versions() -> dict[str, str]:
     """Versions of what a result depends on."""
-    found = {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
-    for name in ("pliant", "numpy", "scipy", "numba", "osqp", "daqp"):
+    machine = f"{platform.system()} {platform.machine()}"
+    found = {"pliant": __version__, "python": platform.python_version(), "machine": machine}
+    for name in ("numpy", "scipy", "numba", "osqp", "daqp"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
