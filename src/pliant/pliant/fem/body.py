@@ -85,7 +85,7 @@ def make_body(
     element: str = DEFAULT_ELEMENT,
     fixed: IntArray = _NONE,
     attached: IntArray = _NONE,
-    attachment_stiffness: float = 0.0,
+    attachment_stiffness: float | Array = 0.0,
     rigid: Sequence[IntArray] = (),
 ) -> Body:
     """Prepare a body for assembly.
@@ -99,7 +99,7 @@ def make_body(
         element: One of `ELEMENTS`.
         fixed: Nodes held at their rest position (numbers of the final mesh).
         attached: Nodes tied to their rest position by springs.
-        attachment_stiffness: Stiffness of each of these springs [N/m].
+        attachment_stiffness: Stiffness of these springs [N/m], one or one each.
         rigid: Groups of nodes, each moving as one rigid body.
 
     Raises:
