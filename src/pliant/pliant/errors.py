@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pliant.fem.equilibrium import State
+from typing import Any
 
 
 class PliantError(Exception):
@@ -33,9 +30,9 @@ class RobotFileError(PliantError):
 
 
 class EquilibriumError(PliantError):
-    """No equilibrium was found. The last state reached is attached as `state`."""
+    """No equilibrium was found. The last `fem.State` reached is attached as `state`."""
 
-    def __init__(self, message: str, state: State) -> None:
+    def __init__(self, message: str, state: Any) -> None:
         self.state = state
         super().__init__(message)
 

@@ -127,7 +127,7 @@ class CondensedModel:
             PliantError: If W_aa is singular.
         """
         try:
-            return np.linalg.solve(self.w_aa, self.w_ea.T).T
+            return np.asarray(np.linalg.solve(self.w_aa, self.w_ea.T).T, dtype=np.float64)
         except np.linalg.LinAlgError as error:
             raise PliantError(f"condensed model of {self.robot!r}: W_aa is singular") from error
 

@@ -140,7 +140,7 @@ def lumped_mass(body: Body) -> Array:
     mass (Hinton, Rock and Zienkiewicz 1976), positive for quadratic elements too."""
     diagonal = np.einsum("eq,eqa,eqa->ea", mass_weights(body), body.shapes, body.shapes)
     diagonal *= (body.density * body.volumes / diagonal.sum(axis=1))[:, None]
-    return np.bincount(body.elements.ravel(), diagonal.ravel(), minlength=body.n_nodes)
+    return np.bincount(body.elements.ravel(), diagonal.ravel(), minlength=body.n_nodes).astype(np.float64)
 
 
 def gravity_force(body: Body, gravity: Array) -> Array:

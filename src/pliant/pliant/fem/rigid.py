@@ -100,8 +100,9 @@ class Reduction:
             row.append(np.broadcast_to(i, shape).ravel())
             column.append(np.broadcast_to(j, shape).ravel())
             value.append(np.broadcast_to(block, shape).ravel())
-        shape = (3 * self.pattern.n_free, 3 * self.n_unknown)
-        return csr_matrix((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=shape)
+        index = np.concatenate(row), np.concatenate(column)
+        size = 3 * self.pattern.n_free, 3 * self.n_unknown
+        return csr_matrix((np.concatenate(value), index), shape=size)
 
 
 def make_reduction(body: Body, pattern: Pattern) -> Reduction:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -14,8 +16,7 @@ COLUMNS = 3
 """Columns that a register tile covers."""
 
 
-@intrinsic
-def tile_product(typingctx, a, row, stride, depth, b, first, deep, wide, out, target, out_stride):
+def _tile_product(typingctx, a, row, stride, depth, b, first, deep, wide, out, target, out_stride):
     """out[target + j out_stride + i] = sum over d < depth of a[row + d stride + i] b[first + d deep + j wide].
 
     For i < TILE and j < COLUMNS; all arrays are flat float64, all other arguments int64. The
@@ -54,3 +55,6 @@ def tile_product(typingctx, a, row, stride, depth, b, first, deep, wide, out, ta
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+tile_product: Any = intrinsic(_tile_product)
