@@ -1,7 +1,10 @@
-"""Order of the test run: launch tests come last, one at a time; the rest runs file by file."""
+"""How the whole suite runs on several cores: launch tests last and one at a time, the rest file by file."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
+import numpy as np
 import pytest
 
 
@@ -12,3 +15,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         launch = item.get_closest_marker("launch") is not None
         item.add_marker(pytest.mark.xdist_group("launch" if launch else item.path.stem))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turns recorded numpy scalars into Python's own, which alone travel between processes."""
+    report = yield
+    report.user_properties = [
+        (name, value.item() if isinstance(value, np.generic) else value) for name, value in report.user_properties
+    ]
+    return report
