@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 
 import numpy as np
 import pytest
 
+LAUNCH_TESTS = "tests/launch/"
 
-@pytest.hookimpl(tryfirst=True)
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups tests for `pytest -n auto --dist loadgroup`, so that launch tests never share a core."""
-    items.sort(key=lambda item: item.get_closest_marker("launch") is not None)
+    """Moves the launch tests to the end and marks them."""
+    items.sort(key=lambda item: item.nodeid.startswith(LAUNCH_TESTS))
     for item in items:
-        launch = item.get_closest_marker("launch") is not None
-        item.add_marker(pytest.mark.xdist_group("launch" if launch else item.path.stem))
+        if item.nodeid.startswith(LAUNCH_TESTS):
+            item.add_marker(pytest.mark.launch)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Gives a worker a file at a time, and all launch tests to one of them."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class LaunchTestsTogether(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return LAUNCH_TESTS if nodeid.startswith(LAUNCH_TESTS) else super()._split_scope(nodeid)
+
+    return LaunchTestsTogether(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
