@@ -110,6 +110,7 @@ def implicit_euler(
         viscous = viscous + damping.beta * linearize(system, motion.x, effort, effector_force).blocks
     added = mass / h**2 + viscous / h
     x = motion.x + h * motion.v
+    system.memory.x = None
     for _ in range(options.max_steps):
         at = linearize(system, x, effort, effector_force)
         moved = (x - motion.x)[free]

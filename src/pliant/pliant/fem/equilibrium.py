@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import EquilibriumError, InvertedElementError, LimitPointError, NotConvergedError, PliantError
-from pliant.fem.element import smallest_jacobian
+from pliant.fem.assembly import smallest_jacobian
 from pliant.fem.system import Linearization, System, advance, linearize
 
 Array = NDArray[np.float64]
@@ -185,9 +185,11 @@ def _newton(
     system.memory.x = None
     for step in range(1, options.max_steps + 1):
         at = linearize(system, x, effort, force)
+        if not at.smallest_jacobian > 0.0:
+            raise InvertedElementError("the state to start from has an inverted element", state)
         stable = system.solver.factorize(at.blocks)
-        if not stable:
-            _factorize_shifted(system, at)
+        if not stable and not _factorize_shifted(system, at):
+            raise NotConvergedError(f"no shift makes the tangent definite (Newton step {step})", state)
         with_friction = [] if at.pulls is at.rows else [at.pulls]
         missing = at.residual - unbalanced
         y = system.solver.solve_forward(np.vstack([-missing, at.rows, *with_friction]))
@@ -238,11 +240,10 @@ def _predict(
     return (x, effort) if ratio == 1.0 else (state.x, start)
 
 
-def _factorize_shifted(system: System, at: Linearization) -> None:
-    """Factorise K + shift I with the smallest shift of a geometric row that makes it definite."""
-    for power in range(-4, 3):
-        if system.solver.factorize(at.blocks, _stiffness_scale(system, at) * 10.0**power):
-            return
+def _factorize_shifted(system: System, at: Linearization) -> bool:
+    """Factorise K + shift I with the smallest shift of a geometric row that makes it definite, if one does."""
+    scale = _stiffness_scale(system, at)
+    return any(system.solver.factorize(at.blocks, scale * 10.0**power) for power in range(-4, 3))
 
 
 def _stiffness_scale(system: System, at: Linearization) -> float:
@@ -253,11 +254,10 @@ def _stiffness_scale(system: System, at: Linearization) -> float:
 
 def _guarded(system: System, x: Array, move: Array) -> tuple[Array, float]:
     """Positions after the largest of the steps 1, 1/2, 1/4, ... that inverts no element, and its ratio."""
-    body = system.body
     for halving in range(9):
         ratio = 0.5**halving
         moved = advance(system, x, ratio * move)
-        if smallest_jacobian(moved, body.elements, body.gradients) > 0.0:
+        if smallest_jacobian(system.body, moved) > 0.0:
             return moved, ratio
     return x, 0.0
 
