@@ -36,6 +36,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     """Turns recorded numpy scalars into Python's own, which alone travel between processes."""
     report = yield
     report.user_properties = [
-        (name, value.item() if isinstance(value, np.generic) else value) for name, value in report.user_properties
+        (name, value.item() if isinstance(value, np.generic) else value)
+        for name, value in report.user_properties
     ]
     return report
