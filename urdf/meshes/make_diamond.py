@@ -23,6 +23,7 @@ Indices = NDArray[np.int64]
 STATIONS = np.array([
     # inner side: r, z, half width; outer side: r, z, half width
     [15.0, -10.0, 15.0, 15.0, -37.0, 15.0],
+    [23.0, -9.5, 14.4, 24.0, -37.0, 14.4],
     [31.0, -9.0, 13.9, 33.0, -37.0, 13.8],
     [48.0, 0.0, 12.7, 62.0, -24.5, 11.8],
     [62.0, 13.5, 11.8, 81.0, -3.0, 10.5],
@@ -30,20 +31,23 @@ STATIONS = np.array([
     [84.0, 35.5, 10.3, 94.5, 34.5, 9.6],
     [89.2, 42.0, 9.9, 97.0, 42.0, 9.4],
     [89.2, 48.0, 9.9, 97.0, 48.0, 9.4],
+    [86.8, 50.9, 10.1, 95.2, 50.9, 9.6],
     [84.5, 53.8, 10.3, 93.3, 53.8, 9.7],
     [78.0, 56.7, 10.7, 88.3, 58.0, 10.0],
     [72.0, 59.1, 11.1, 84.0, 61.6, 10.3],
+    [67.5, 61.0, 11.4, 80.2, 64.8, 10.6],
     [63.0, 62.8, 11.7, 76.5, 68.0, 10.8],
     [44.0, 71.0, 13.0, 60.0, 82.0, 11.9],
     [34.0, 86.0, 13.7, 42.0, 97.0, 13.2],
+    [29.2, 94.0, 14.0, 34.5, 103.5, 13.7],
     [24.5, 102.0, 14.4, 27.0, 110.0, 14.2],
     [20.0, 106.0, 14.7, 18.5, 117.5, 12.6],
     [15.0, 109.5, 15.0, 10.0, 125.0, 10.0],
 ])  # fmt: skip
 """Sections of a leg from the base over the elbow to the top [mm]."""
 
-ELBOW = 6
-"""The section after which the piece between the cable's plate and the inner side begins."""
+ELBOW = 7
+"""Number of the piece between two sections whose outer half is the mount of a cable."""
 
 DIVISIONS = {"coarse": (1, 1, 1), "fine": (2, 1, 2)}
 """Parts of each hexahedron along a leg, through half its thickness, and across its width."""
