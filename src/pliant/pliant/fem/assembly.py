@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bsr_matrix, csr_matrix
 
-from pliant.fem import element
+from pliant.fem import element, neo_hookean
 from pliant.fem.body import Body, mass_weights
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def elastic_energy(body: Body, x: Array) -> float:
 def internal_force(body: Body, x: Array) -> Array:
     """dE/dx [N], shape (n_nodes, 3). Not a number if an element is inverted."""
     force = body.springs[:, None] * (x - body.mesh.nodes)
-    if not element.force_and_stiffness(x, *body.kernel, _NO_SLOTS, force, _NO_BLOCKS) > 0:
+    if not _add_force_and_stiffness(body, x, _NO_SLOTS, force, _NO_BLOCKS) > 0:
         force[:] = np.nan
     return force
 
@@ -88,11 +88,23 @@ def tangent_stiffness(body: Body, pattern: Pattern, x: Array) -> tuple[Array, Ar
     """
     force = body.springs[:, None] * (x - body.mesh.nodes)
     blocks = np.zeros((pattern.row.size, 3, 3))
-    smallest = element.force_and_stiffness(x, *body.kernel, pattern.slots, force, blocks)
+    smallest = _add_force_and_stiffness(body, x, pattern.slots, force, blocks)
     if body.springs.any():
         free = body.unknown >= 0
         blocks[pattern.diagonal] += body.springs[free][:, None, None] * np.eye(3)
     return force, blocks, smallest
+
+
+def _add_force_and_stiffness(body: Body, x: Array, slots: IntArray, force: Array, blocks: Array) -> float:
+    """Add both over the elements of every law; the smallest J."""
+    neo_hookeans = neo_hookean.force_and_stiffness(x, *body.lane_kernel, slots, force, blocks)
+    others = element.force_and_stiffness(x, *body.kernel, slots, force, blocks)
+    return float(np.minimum(neo_hookeans, others))
+
+
+def smallest_jacobian(body: Body, x: Array) -> float:
+    """Smallest J over all quadrature points; below 0 an element is inverted."""
+    return neo_hookean.smallest_jacobian(x, body.elements, body.lane_gradients, body.weights.shape[1])
 
 
 def third_derivative(body: Body, x: Array, left: Array, right: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import MeshError, PliantError
+from pliant.fem.lanes import side_by_side
 from pliant.fem.material import LAWS, Material
 from pliant.geometry.mesh import TetMesh, linear, quadratic
 
@@ -32,6 +33,7 @@ class Body:
         elements: Nodes of each element in ascending order of their unknown, fixed nodes first,
             shape (n_elements, n_en).
         gradients: Shape function gradients dN/dX [1/m], shape (n_elements, n_q, n_en, 3).
+        lane_gradients: The same, eight elements side by side (`lanes.py`), flat.
         shapes: Shape functions at the quadrature points of the mass, shape (n_elements, n_m, n_en).
         weights: Volume of each quadrature point [m^3], shape (n_elements, n_q).
         volumes: Volume of each element [m^3], shape (n_elements,).
@@ -46,6 +48,7 @@ class Body:
     element: str
     elements: IntArray
     gradients: Array
+    lane_gradients: Array
     shapes: Array
     weights: Array
     volumes: Array
@@ -76,6 +79,11 @@ class Body:
     def kernel(self) -> tuple[IntArray, Array, Array, IntArray, Array, Array, bool]:
         """Leading arguments of the element kernels after x."""
         return self.elements, self.gradients, self.weights, self.law, self.mu, self.lam, self.mean
+
+    @property
+    def lane_kernel(self) -> tuple[IntArray, Array, Array, IntArray, Array, Array, bool]:
+        """Leading arguments of the Neo-Hookean element kernels after x."""
+        return self.elements, self.lane_gradients, *self.kernel[2:]
 
 
 def make_body(
@@ -134,6 +142,7 @@ def make_body(
         element=element,
         elements=np.ascontiguousarray(elements),
         gradients=np.ascontiguousarray(gradients),
+        lane_gradients=side_by_side(gradients),
         shapes=np.ascontiguousarray(shapes),
         weights=weights,
         volumes=weights.sum(axis=1),

@@ -30,7 +30,6 @@ from pliant.fem.material import (
     energies,
     rotation,
     stresses,
-    stresses_neo_hookean,
     stretch_rate_inverse,
 )
 
@@ -94,23 +93,11 @@ def energy(x, elements, gradients, weights, law, mu, lam, mean):
     return total
 
 
-@njit(cache=True, nogil=True)
-def smallest_jacobian(x, elements, gradients):
-    """Smallest J = det F over all quadrature points; below 0 an element is inverted."""
-    F = np.empty((3, 3))
-    smallest = np.inf
-    for e in range(elements.shape[0]):
-        for q in range(gradients.shape[1]):
-            _deformation_gradient(x, elements, gradients, e, q, F)
-            smallest = min(smallest, determinant(F))
-    return smallest
-
-
 @njit(cache=True, nogil=True, fastmath=FAST, boundscheck=False)
 def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slots, force, blocks):
-    """Add the internal force and the tangent stiffness of all elements.
+    """Add the internal force and the tangent stiffness of all elements that are not Neo-Hookean.
 
-    Arguments as in `energy`, and
+    Those are left to `neo_hookean.py`. Arguments as in `energy`, and
 
     Args:
         slots: Stiffness block of each node pair (a >= b, row by row), -1 for none, shape
@@ -129,6 +116,8 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
     k = np.empty((n_en * (n_en + 1) // 2, 9))
     smallest = np.inf
     for e in range(n_elements):
+        if law[e] == NEO_HOOKEAN:
+            continue
         pressure = volume = 0.0
         if mean:
             for q in range(n_q):
@@ -137,8 +126,7 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
                 if not J > 0.0:
                     return J
                 volume += weights[e, q]
-                theta = np.log(J) if law[e] == NEO_HOOKEAN else energies(law[e], mu[e], F, R, work)[1]
-                pressure += weights[e, q] * theta
+                pressure += weights[e, q] * energies(law[e], mu[e], F, R, work)[1]
             pressure *= lam[e] / volume
         for a in range(n_en):
             for i in range(3):
@@ -155,12 +143,8 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
             if not J > 0.0:
                 return J
             if not mean:
-                theta = np.log(J) if law[e] == NEO_HOOKEAN else energies(law[e], mu[e], F, R, work)[1]
-                pressure = lam[e] * theta
-            if law[e] == NEO_HOOKEAN:
-                stresses_neo_hookean(mu[e], F, J, P, T)
-            else:
-                stresses(law[e], mu[e], F, J, P, T, R)
+                pressure = lam[e] * energies(law[e], mu[e], F, R, work)[1]
+            stresses(law[e], mu[e], F, J, P, T, R)
             for a in range(n_en):
                 g0, g1, g2 = gradients[e, q, a, 0], gradients[e, q, a, 1], gradients[e, q, a, 2]
                 for i in range(3):
@@ -171,9 +155,7 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
                     tbar[a, i] += w * vol
             if with_stiffness:
                 G = gradients[e, q]
-                if law[e] == NEO_HOOKEAN:
-                    _stiffness_neo_hookean(k, G, t, w, mu[e], pressure)
-                elif law[e] == COROTATIONAL:
+                if law[e] == COROTATIONAL:
                     _stiffness_corotational(k, G, F, R, w, mu[e], pressure)
                 else:
                     _stiffness_st_venant_kirchhoff(k, G, F, R, w, mu[e], pressure)
@@ -212,29 +194,6 @@ def _add_outer(k, t, scale):
             k[pair, 6] += a2 * b0
             k[pair, 7] += a2 * b1
             k[pair, 8] += a2 * b2
-            pair += U(1)
-
-
-@njit(cache=True, fastmath=FAST, boundscheck=False)
-def _stiffness_neo_hookean(k, G, g, w, mu, p):
-    """w [mu (G_a . G_b) I + (mu - p) g_b g_a'], g = F^-T G the spatial gradient."""
-    pair = U(0)
-    wm, wp = w * mu, w * (mu - p)
-    for a in range(G.shape[0]):
-        m0, m1, m2 = wm * G[a, 0], wm * G[a, 1], wm * G[a, 2]
-        a0, a1, a2 = wp * g[a, 0], wp * g[a, 1], wp * g[a, 2]
-        for b in range(a + 1):
-            s = m0 * G[b, 0] + m1 * G[b, 1] + m2 * G[b, 2]
-            b0, b1, b2 = g[b, 0], g[b, 1], g[b, 2]
-            k[pair, 0] += s + b0 * a0
-            k[pair, 1] += b0 * a1
-            k[pair, 2] += b0 * a2
-            k[pair, 3] += b1 * a0
-            k[pair, 4] += s + b1 * a1
-            k[pair, 5] += b1 * a2
-            k[pair, 6] += b2 * a0
-            k[pair, 7] += b2 * a1
-            k[pair, 8] += s + b2 * a2
             pair += U(1)
 
 

@@ -164,15 +164,6 @@ def energies(law, mu, F, R, work):
     return mu * square, trace - 3.0
 
 
-@njit(cache=True, inline="always")
-def stresses_neo_hookean(mu, F, J, P, T):
-    """P = mu (F - F^-T) [Pa] and T = F^-T; inlined, for this is the law that most robots use."""
-    inverse_transpose(F, J, T)
-    for i in range(3):
-        for j in range(3):
-            P[i, j] = mu * (F[i, j] - T[i, j])
-
-
 @njit(cache=True, fastmath=FAST)
 def stresses(law, mu, F, J, P, T, R):
     """P = dpsi_own/dF [Pa] and T = dtheta/dF at one point.
@@ -180,7 +171,10 @@ def stresses(law, mu, F, J, P, T, R):
     R holds the rotation afterwards (corotational), or S = 2 mu E (St Venant-Kirchhoff).
     """
     if law == NEO_HOOKEAN:
-        stresses_neo_hookean(mu, F, J, P, T)
+        inverse_transpose(F, J, T)
+        for i in range(3):
+            for j in range(3):
+                P[i, j] = mu * (F[i, j] - T[i, j])
     elif law == ST_VENANT_KIRCHHOFF:
         for i in range(3):
             for j in range(3):
