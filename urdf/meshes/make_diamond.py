@@ -62,7 +62,10 @@ def mesh(divisions: tuple[int, int, int]) -> TetMesh:
     caps, cap_region = _caps()
     legs = [divided(leg @ _quarter_turns(n).T, divisions) for n in range(4)]
     hexahedra = np.concatenate([*legs, divided(caps, (through, across, across))])
-    regions = [np.tile(np.repeat(leg_region, np.prod(divisions)), 4), np.repeat(cap_region, through * across**2)]
+    regions = [
+        np.tile(np.repeat(leg_region, np.prod(divisions)), 4),
+        np.repeat(cap_region, through * across**2),
+    ]
     return split(1e-3 * hexahedra, np.concatenate(regions))
 
 
@@ -80,7 +83,10 @@ def _caps() -> tuple[Array, Indices]:
     """Corners [mm] and regions of the base and the top between the ends of the legs, two each."""
     ends = STATIONS.reshape(-1, 2, 3)[[0, -1]]
     base, top = (np.array([a, (a + b) / 2.0, b]) for a, b in (ends[0, ::-1], ends[1]))
-    blocks = [swept_block([[[[x, y, z] for y in (-r, r)] for x in (-r, r)] for r, z, _ in cap]) for cap in (base, top)]
+    blocks = [
+        swept_block([[[[x, y, z] for y in (-r, r)] for x in (-r, r)] for r, z, _ in cap])
+        for cap in (base, top)
+    ]
     return np.concatenate(blocks), np.array([SILICONE, SILICONE, SILICONE, MOUNT])
 
 

@@ -54,8 +54,16 @@ def mesh(divisions: tuple[int, int, int]) -> TetMesh:
 
 def _sections() -> list[Array]:
     """Sections from the base to the tip [mm], shape (3, 3, 3) each."""
-    base = [_rectangle(0.0, 20.0, 0.5), _rectangle(-3.0, 20.0, 0.5), _rectangle(-28.0 / 3.0, 20.0, VIA / 20.0)]
-    tip = [_rectangle(TIP, 20.0, 0.5), _rectangle(-332.0 / 3.0, VIA, 0.65), _rectangle(-120.0, 13.0, 10.0 / 13.0)]
+    base = [
+        _rectangle(0.0, 20.0, 0.5),
+        _rectangle(-3.0, 20.0, 0.5),
+        _rectangle(-28.0 / 3.0, 20.0, VIA / 20.0),
+    ]
+    tip = [
+        _rectangle(TIP, 20.0, 0.5),
+        _rectangle(-332.0 / 3.0, VIA, 0.65),
+        _rectangle(-120.0, 13.0, 10.0 / 13.0),
+    ]
     return [*base, *_joint(-40.0), _rectangle(-60.0, 20.0, 0.5), *_joint(-80.0), *tip]
 
 
@@ -67,7 +75,9 @@ def _joint(z: float) -> list[Array]:
 
 def _rectangle(z: float, height: float, middle: float) -> Array:
     """Section of a segment: three points across from +x to -x, three rows up, shape (3, 3, 3)."""
-    return np.array([[[x, y, z] for y in (0.0, middle * height, height)] for x in (HALF_WIDTH, 0.0, -HALF_WIDTH)])
+    return np.array(
+        [[[x, y, z] for y in (0.0, middle * height, height)] for x in (HALF_WIDTH, 0.0, -HALF_WIDTH)]
+    )
 
 
 def _half_disc(z: float, middle: float) -> Array:

@@ -16,7 +16,9 @@ from pliant.geometry.mesh.tet_mesh import Array, Indices
 CUBE: Indices = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 """Corner c of a hexahedron is at CUBE[c] of its three directions, shape (8, 3)."""
 
-SIDES: Indices = np.array([[a, b] for a in range(8) for b in range(a, 8) if np.abs(CUBE[a] - CUBE[b]).sum() == 1])
+SIDES: Indices = np.array(
+    [[a, b] for a in range(8) for b in range(a, 8) if np.abs(CUBE[a] - CUBE[b]).sum() == 1]
+)
 """The twelve edges of a hexahedron, shape (12, 2)."""
 
 EVEN: Indices = np.array([[0, 3, 5, 6], [0, 4, 6, 5], [0, 2, 3, 6], [0, 1, 5, 3], [3, 7, 5, 6]])
@@ -70,12 +72,16 @@ def split(hexahedra: Array, region: ArrayLike = ()) -> TetMesh:
         MeshError: If a ring has an odd number of hexahedra, or a tetrahedron comes out flat or inverted.
     """
     points = np.asarray(hexahedra, dtype=np.float64).reshape(-1, 3)
-    grid = np.round((points - points.min(axis=0)) / (TOLERANCE * np.ptp(points, axis=0).max())).astype(np.int64)
+    grid = np.round((points - points.min(axis=0)) / (TOLERANCE * np.ptp(points, axis=0).max())).astype(
+        np.int64
+    )
     _, first, node = np.unique(grid, axis=0, return_index=True, return_inverse=True)
     corners = node.reshape(-1, 8)
     even = _colours(corners, len(first))[corners[:, 0]] == 0
     tets = np.where(even[:, None, None], corners[:, EVEN], corners[:, ODD]).reshape(-1, 4)
-    regions = np.repeat(np.asarray(region, dtype=np.int64), 5) if np.size(region) else np.zeros(len(tets), np.int64)
+    regions = (
+        np.repeat(np.asarray(region, dtype=np.int64), 5) if np.size(region) else np.zeros(len(tets), np.int64)
+    )
     return TetMesh(points[first], tets, regions)
 
 

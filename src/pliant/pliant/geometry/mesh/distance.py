@@ -29,7 +29,11 @@ def nearest_on_surface(mesh: TetMesh, points: Array) -> tuple[Indices, Array, Ar
     surface = np.unique(triangles)
     bound = cKDTree(mesh.nodes[surface]).query(points)[0]
     near = cKDTree(centres).query_ball_point(points, 1.0001 * (bound + reach))
-    tet, anchor, distance = np.empty(len(points), dtype=np.int64), np.empty_like(points), np.empty(len(points))
+    tet, anchor, distance = (
+        np.empty(len(points), dtype=np.int64),
+        np.empty_like(points),
+        np.empty(len(points)),
+    )
     for i, (point, candidates) in enumerate(zip(points, near, strict=True)):
         corners = x[np.sort(candidates)]
         feet = nearest_on_triangles(corners, point)

@@ -99,7 +99,9 @@ def _containing(mesh: TetMesh, points: Array) -> tuple[Indices, Array]:
     candidate = np.concatenate([*map(np.asarray, near), []]).astype(np.int64)
     box = corners[candidate]
     margin = 1e-6 * reach
-    kept = ((points[point] >= box.min(axis=1) - margin) & (points[point] <= box.max(axis=1) + margin)).all(axis=1)
+    kept = ((points[point] >= box.min(axis=1) - margin) & (points[point] <= box.max(axis=1) + margin)).all(
+        axis=1
+    )
     point, candidate = point[kept], candidate[kept]
     xi = _natural(mesh, candidate, points[point])
     depth = xi.min(axis=1)

@@ -65,7 +65,9 @@ def read_mesh(
     if rotation is not None:
         nodes = rotation.apply(nodes)
     try:
-        return TetMesh(nodes + np.asarray(translation_m, dtype=np.float64), numbered.reshape(tets.shape), region)
+        return TetMesh(
+            nodes + np.asarray(translation_m, dtype=np.float64), numbered.reshape(tets.shape), region
+        )
     except MeshError as reason:
         raise MeshError(f"{path.name}: {reason}") from reason
 
@@ -85,7 +87,9 @@ def write_mesh(path: str | Path, mesh: TetMesh, *, unit: str = "m") -> None:
     if path.suffix.lower() != ".vtu":
         raise MeshError(f"{path.name}: allowed: a name that ends in .vtu")
     kind = "tetra" if mesh.order == 1 else "tetra10"
-    content = meshio.Mesh(mesh.nodes / _length(unit), [(kind, mesh.tets)], cell_data={"region": [mesh.region]})
+    content = meshio.Mesh(
+        mesh.nodes / _length(unit), [(kind, mesh.tets)], cell_data={"region": [mesh.region]}
+    )
     meshio.vtu.write(str(path), content, binary=True, compression="zlib")
 
 
@@ -110,7 +114,10 @@ def _content(path: Path) -> meshio.Mesh:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             return read(str(path))
-    except (Exception, SystemExit) as reason:  # meshio's readers raise whatever a broken file makes them trip over
+    except (
+        Exception,
+        SystemExit,
+    ) as reason:  # meshio's readers raise whatever a broken file makes them trip over
         raise MeshError(
             f"{path.name}: not a readable {path.suffix} file ({type(reason).__name__}: {reason})"
         ) from reason
@@ -119,9 +126,13 @@ def _content(path: Path) -> meshio.Mesh:
 def _tetrahedra(path: Path, content: meshio.Mesh) -> tuple[str, Indices, Indices]:
     kinds = {block.type for block in content.cells if len(block.data)} - set(FLAT_CELLS)
     if not kinds:
-        raise MeshError(f"{path.name}: no tetrahedra inside; is it a surface? `pliant mesh` makes a volume mesh of one")
+        raise MeshError(
+            f"{path.name}: no tetrahedra inside; is it a surface? `pliant mesh` makes a volume mesh of one"
+        )
     if kinds not in ({"tetra"}, {"tetra10"}):
-        raise MeshError(f"{path.name}: cells of {', '.join(sorted(kinds))}; allowed: tetra alone or tetra10 alone")
+        raise MeshError(
+            f"{path.name}: cells of {', '.join(sorted(kinds))}; allowed: tetra alone or tetra10 alone"
+        )
     kind = kinds.pop()
     blocks = [i for i, block in enumerate(content.cells) if block.type == kind and len(block.data)]
     tets = np.concatenate([np.asarray(content.cells[i].data, dtype=np.int64) for i in blocks])

@@ -50,9 +50,15 @@ class TetMesh:
         nodes = np.array(self.nodes, dtype=np.float64)
         tets = np.array(self.tets)
         _check_shapes(nodes, tets)
-        region = np.array(self.region, dtype=np.int64) if np.size(self.region) else np.zeros(len(tets), dtype=np.int64)
+        region = (
+            np.array(self.region, dtype=np.int64)
+            if np.size(self.region)
+            else np.zeros(len(tets), dtype=np.int64)
+        )
         if region.shape != (len(tets),):
-            raise MeshError(f"region has shape {region.shape}; allowed: one number for each of {len(tets)} tetrahedra")
+            raise MeshError(
+                f"region has shape {region.shape}; allowed: one number for each of {len(tets)} tetrahedra"
+            )
         tets = tets.astype(np.int64)
         _check_indices(nodes, tets)
         _check_volumes(nodes, tets)
@@ -161,7 +167,9 @@ def _check_middles(nodes: Array, tets: Indices) -> None:
     away = np.linalg.norm(nodes[tets[:, 4:]] - nodes[tets[:, EDGES]].mean(axis=2), axis=2)
     bad = np.flatnonzero((away > FARTHEST_MIDDLE * edge_lengths(nodes, tets)).any(axis=1))
     if bad.size:
-        raise MeshError(f"{listed('tetrahedron', bad)}: mid-edge nodes are not in the order 01 12 02 03 13 23")
+        raise MeshError(
+            f"{listed('tetrahedron', bad)}: mid-edge nodes are not in the order 01 12 02 03 13 23"
+        )
 
 
 def listed(noun: str, indices: Indices) -> str:
