@@ -1,4 +1,4 @@
-"""Makes the shared problem and the finite-element tests' meshes importable under every import mode of pytest."""
+"""Makes the shared problem and the finite-element tests' meshes importable."""
 
 import sys
 from pathlib import Path

@@ -23,7 +23,9 @@ MATERIAL = Material("st_venant_kirchhoff", 1.5e5, 0.3, 1070.0)
 def test_displacement_agrees(element, name, tmp_path, record_property):
     mesh, fixed, tip, displacement = solve(element, MATERIAL)
     write_deck(tmp_path / "beam.inp", mesh, fixed, tip, name)
-    run = subprocess.run([CCX, "beam"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(
+        [CCX, "beam"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
     assert run.returncode == 0, run.stdout[-2000:]
     theirs = last_displacements(tmp_path / "beam.dat", mesh.n_nodes)
     difference = np.abs(displacement - theirs).max() / np.abs(theirs).max()

@@ -18,7 +18,9 @@ MATERIAL = Material("neo_hookean", 1.5e5, 0.42, 1070.0)
 @pytest.mark.parametrize("element", ["tet4", "tet10"])
 def test_displacement_agrees(element, record_property):
     mesh, fixed, tip, displacement = solve(element, MATERIAL)
-    cell, region = ("tetra", felupe.RegionTetra) if element == "tet4" else ("tetra10", felupe.RegionQuadraticTetra)
+    cell, region = (
+        ("tetra", felupe.RegionTetra) if element == "tet4" else ("tetra10", felupe.RegionQuadraticTetra)
+    )
     field = felupe.FieldContainer([felupe.Field(region(felupe.Mesh(mesh.nodes, mesh.tets, cell)), dim=3)])
     solid = felupe.SolidBody(felupe.NeoHookeCompressible(mu=MATERIAL.mu, lmbda=MATERIAL.lam), field)
     weight = felupe.SolidBodyForce(field, values=GRAVITY, scale=MATERIAL.density)

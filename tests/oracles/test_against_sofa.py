@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from pliant.fem import Material, NewtonOptions, make_body, make_cable, make_system, solve_equilibrium, undeformed
+from pliant.fem import (
+    Material,
+    NewtonOptions,
+    make_body,
+    make_cable,
+    make_system,
+    solve_equilibrium,
+    undeformed,
+)
 from pliant.geometry.mesh import Embedding, read_mesh
 
 DIAMOND = Path(__file__).parents[3] / "shared" / "data" / "soft" / "diamond.vtu"
@@ -33,7 +41,9 @@ def nearest_barycentre(mesh, points) -> Embedding:
     x = corners[tet]
     sides = (x[:, 1:] - x[:, :1]).transpose(0, 2, 1)
     xi = np.linalg.solve(sides, (points - x[:, 0])[:, :, None])[:, :, 0]
-    return Embedding(mesh.tets[tet], np.hstack([1 - xi.sum(axis=1, keepdims=True), xi]), np.zeros(len(points)))
+    return Embedding(
+        mesh.tets[tet], np.hstack([1 - xi.sum(axis=1, keepdims=True), xi]), np.zeros(len(points))
+    )
 
 
 @pytest.mark.skipif(not DIAMOND.exists(), reason=f"the public Diamond is not at {DIAMOND}")

@@ -17,7 +17,7 @@ EXACT = 1e-13
 JACOBIAN = 1e-5
 """Central differences of equilibria at 10 um of cable leave about 1e-7."""
 SECOND_ORDER = 5.0
-"""Halving the change of effort divides the error of the prediction by four; five leaves room for third order."""
+"""Halving the change of effort divides the error of the prediction by four; five leaves room."""
 TIGHT = NewtonOptions(tolerance=1e-11, residual_tolerance=1e-9)
 COMMAND = np.array([5e-3, 0.0, 3e-3, 0.0])
 FORCE = np.array([[0.01, -0.02, 0.03]])
@@ -115,7 +115,9 @@ def test_stiffness_doubles_compliance_halves():
     soft, stiff = (
         beam_system(gravity=(0, 0, 0), material=Material("neo_hookean", E, 0.45, 1070.0)) for E in (2e5, 4e5)
     )
-    assert rest(soft, TIGHT).compliance == pytest.approx(2.0 * rest(stiff, TIGHT).compliance, rel=1e-9, abs=1e-15)
+    assert rest(soft, TIGHT).compliance == pytest.approx(
+        2.0 * rest(stiff, TIGHT).compliance, rel=1e-9, abs=1e-15
+    )
 
 
 def test_friction_is_refused(system, state):

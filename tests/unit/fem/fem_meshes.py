@@ -88,7 +88,10 @@ def beam_system(
         rigid=rigid,
     )
     return make_system(
-        body, beam_cables(mesh, size)[:cables], embed(mesh, np.array([[length, width / 2, height / 2]])), np.array(gravity)
+        body,
+        beam_cables(mesh, size)[:cables],
+        embed(mesh, np.array([[length, width / 2, height / 2]])),
+        np.array(gravity),
     )
 
 
@@ -96,7 +99,9 @@ def beam_cables(mesh: TetMesh, size: tuple[float, float, float]) -> list[Cable]:
     """Four cables along the four long edges, routed through the middle of the beam."""
     length, width, height = size
     cables = []
-    for i, (y, z) in enumerate([(width / 2, height), (width / 2, 0.0), (0.0, height / 2), (width, height / 2)]):
+    for i, (y, z) in enumerate(
+        [(width / 2, height), (width / 2, 0.0), (0.0, height / 2), (width, height / 2)]
+    ):
         pull = np.array([-0.1 * length, y, z])
         via = np.array([[length / 2, y, z], [length, y, z]])
         cables.append(make_cable(mesh, f"cable{i}", pull, via))

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from pliant.fem import NewtonOptions, State, rest, solve_equilibrium
+from pliant.fem import State, rest, solve_equilibrium
 from pliant.robot import Robot, load_robot, shipped_robots
 
 ROBOTS = tuple(shipped_robots())
@@ -27,7 +27,7 @@ def random_course(robot: Robot, rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(robot.limits.course_min, robot.limits.course_max)
 
 
-def path_to(name: str, course: np.ndarray, options: NewtonOptions = NewtonOptions()) -> Iterator[State]:
+def path_to(name: str, course: np.ndarray) -> Iterator[State]:
     """The equilibria on the way from rest to a command of courses, in steps of one cable step."""
     robot, state = robot_at_rest(name)
     n = int(np.ceil(np.abs(course).max() / CABLE_STEP_M.get(name, 1e-3)))
@@ -37,6 +37,5 @@ def path_to(name: str, course: np.ndarray, options: NewtonOptions = NewtonOption
             state,
             command=course * i / n,
             length_driven=np.ones(robot.system.n_a, dtype=bool),
-            options=options,
         )
         yield state

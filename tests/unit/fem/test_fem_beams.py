@@ -13,7 +13,8 @@ from pliant.geometry.hexes import divided, split, swept_block
 from pliant.geometry.mesh import TetMesh, embed
 
 ELASTICA = {1.0: 0.30172, 2.0: 0.49346, 5.0: 0.71379, 10.0: 0.81061}
-"""Tip deflection over length of a cantilever under a dead end load P, by P L^2 / EI (Bisshopp and Drucker 1945)."""
+"""Tip deflection over length of a cantilever under a dead end load P, by P L^2 / EI
+(Bisshopp and Drucker 1945)."""
 BAR = 0.02
 """The elastica neither shears nor stretches; at slenderness 20 that is about 0.4 % of the deflection."""
 MOST_NODES = 3000
@@ -26,16 +27,17 @@ def cantilever(element: str, nu: float, mesh: TetMesh) -> System:
     material = Material("neo_hookean", YOUNG, nu, 0.0)
     mesh = make_body(mesh, material, element=element).mesh
     root = mesh.nodes[:, 0] < 1e-9
-    middle = np.array([[0.0, HEIGHT / 2, HEIGHT / 2]])
     body = make_body(mesh, material, element=element, fixed=np.flatnonzero(root))
-    tip = middle + [LENGTH, 0, 0]
-    cable = make_cable(mesh, "slack", middle[0] - [0.01, 0, 0], tip)
+    tip = np.array([[LENGTH, HEIGHT / 2, HEIGHT / 2]])
+    cable = make_cable(mesh, "slack", tip[0] - [2 * LENGTH, 0, 0], tip)
     return make_system(body, [cable], embed(mesh, tip), np.zeros(3))
 
 
 def swept(cells: tuple[int, int, int]) -> TetMesh:
     """Five tetrahedra a cell, mirrored from cell to cell, as the shipped robots are."""
-    corners = np.array(np.meshgrid([0, LENGTH], [0, HEIGHT], [0, HEIGHT], indexing="ij")).transpose(1, 2, 3, 0)
+    corners = np.array(np.meshgrid([0, LENGTH], [0, HEIGHT], [0, HEIGHT], indexing="ij")).transpose(
+        1, 2, 3, 0
+    )
     return split(divided(swept_block(corners), cells))
 
 

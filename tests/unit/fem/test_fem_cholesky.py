@@ -41,7 +41,9 @@ def random_blocks(n, row, column, rng, *, definite=True):
         dominance[c] += np.abs(block).sum(axis=0)
     diagonal = row == column
     blocks[diagonal] = 0.5 * (blocks[diagonal] + blocks[diagonal].transpose(0, 2, 1))
-    blocks[diagonal] += np.einsum("bi,ij->bij", dominance[row[diagonal]] + 1.0, np.eye(3)) * (1 if definite else -1)
+    blocks[diagonal] += np.einsum("bi,ij->bij", dominance[row[diagonal]] + 1.0, np.eye(3)) * (
+        1 if definite else -1
+    )
     return blocks
 
 
@@ -169,10 +171,9 @@ def symbolic_fill(n, row, column, order):
 @pytest.mark.parametrize("element", ["tet4", "tet10_mean"])
 def test_stiffness_of_a_body_agrees_with_splu(element):
     mesh = box_mesh((5, 3, 2))
-    body = make_body(mesh, Material("neo_hookean", 1e5, 0.45, 1e3), element=element)
-    body = make_body(
-        mesh, Material("neo_hookean", 1e5, 0.45, 1e3), element=element, fixed=np.flatnonzero(body.mesh.nodes[:, 0] == 0)
-    )
+    material = Material("neo_hookean", 1e5, 0.45, 1e3)
+    mesh = make_body(mesh, material, element=element).mesh
+    body = make_body(mesh, material, element=element, fixed=np.flatnonzero(mesh.nodes[:, 0] == 0))
     pattern = make_pattern(body, np.zeros((0, 2), dtype=np.int64))
     _, blocks, _ = tangent_stiffness(body, pattern, body.mesh.nodes)
     factorization = cholesky.analyse(pattern.n_free, pattern.row, pattern.column)

@@ -44,7 +44,9 @@ def largest_error(system: System, state: State) -> float:
     numeric = np.empty_like(W)
     for j in range(len(W)):
         h = MOTION * system.size / W[j, j]
-        numeric[:, j] = sum(w * loaded(system, state, load + k * h * np.eye(len(W))[j]) for k, w in STENCIL) / h
+        numeric[:, j] = (
+            sum(w * loaded(system, state, load + k * h * np.eye(len(W))[j]) for k, w in STENCIL) / h
+        )
     scale = np.sqrt(np.diag(W))
     return float((np.abs(W - numeric) / np.outer(scale, scale)).max())
 

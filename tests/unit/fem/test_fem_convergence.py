@@ -18,7 +18,8 @@ AMPLITUDE = np.array([0.05, 0.04, -0.06])
 WAVES = np.array([[1.0, 2.5, 1.5], [2.0, -1.0, 1.5], [-1.5, 2.0, 1.0]])
 PHASE = np.arange(3)
 DIFFERENCE = 1e-4
-"""Step of the divergence by central differences of fourth order: 1e-16 from its fourth power, 1e-12 from rounding."""
+"""Step of the divergence by central differences of fourth order: its fourth power leaves 1e-16,
+rounding 1e-12."""
 LINEAR_RATE, QUADRATIC_RATE = 1.9, 2.8
 """Theory: 2 and 3, less what meshes of this size have yet to gain."""
 MEAN_RATE = 1.5

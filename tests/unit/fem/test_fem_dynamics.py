@@ -29,7 +29,9 @@ def free_block(gravity):
     """A block that nothing holds."""
     body = make_body(box_mesh((2, 1, 1), (0.04, 0.02, 0.02)), Material("neo_hookean", E, NU, 1000.0))
     end = body.mesh.nodes[-1:]
-    return make_system(body, [make_cable(body.mesh, "slack", end[0] + 0.1, end)], embed(body.mesh, end), gravity)
+    return make_system(
+        body, [make_cable(body.mesh, "slack", end[0] + 0.1, end)], embed(body.mesh, end), gravity
+    )
 
 
 def test_free_flight_keeps_momentum_and_falls_by_the_formula():
@@ -90,7 +92,9 @@ def test_undamped_amplitude_shrinks_by_the_known_factor():
     """|q_n| ~ (1 + w^2 h^2)^(-n/2): the eigenvalues of the step have this modulus."""
     w, h = 40.0, H
     step = np.linalg.inv([[1.0, -h], [w * w * h, 1.0]])
-    assert np.abs(np.linalg.eigvals(step)) == pytest.approx(np.full(2, (1 + w * w * h * h) ** -0.5), rel=1e-12)
+    assert np.abs(np.linalg.eigvals(step)) == pytest.approx(
+        np.full(2, (1 + w * w * h * h) ** -0.5), rel=1e-12
+    )
 
 
 def test_long_steps_tend_to_the_static_equilibrium_and_compliance():

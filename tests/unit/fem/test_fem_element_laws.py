@@ -175,7 +175,10 @@ def test_third_derivative_is_symmetric_in_its_three_arguments(element, law, rng)
     body = irregular_body(element, law, rng)
     x = deformed(body, rng)
     u, v, w = (random_field(body, rng) for _ in range(3))
-    values = [np.sum(third_derivative(body, x, a, b) * c) for a, b, c in [(u, v, w), (v, u, w), (w, u, v), (v, w, u)]]
+    values = [
+        np.sum(third_derivative(body, x, a, b) * c)
+        for a, b, c in [(u, v, w), (v, u, w), (w, u, v), (v, w, u)]
+    ]
     scale = np.linalg.norm(third_derivative(body, x, u, v))
     assert np.ptp(values) <= SYMMETRY * 1e2 * scale  # three different sums of about a hundred terms
 

@@ -11,7 +11,7 @@ from pliant.fem import solve_equilibrium
 MEAN_STEPS = 4.5
 """Factorisations an equilibrium along a path of one cable step each (1 mm; 3 mm for the Diamond)."""
 LENGTH_EXACT_M = 1e-8
-"""A taut cable has its commanded length to the square of the tolerance of the last step, with a wide margin."""
+"""A taut cable has its commanded length to the square of the last step's tolerance, with a wide margin."""
 
 
 def newton_steps(name: str, n: int) -> np.ndarray:

@@ -49,7 +49,9 @@ def test_rigid_group_is_the_limit_of_a_stiff_region():
     assert moved > 0.005
     assert np.abs(rigid.x - stiff.x).max() <= NEAR_RIGID * moved
     assert rigid.effort == pytest.approx(stiff.effort, rel=NEAR_RIGID * 10, abs=1e-6)
-    assert np.abs(rigid.compliance - stiff.compliance).max() <= NEAR_RIGID * 10 * np.abs(stiff.compliance).max()
+    assert (
+        np.abs(rigid.compliance - stiff.compliance).max() <= NEAR_RIGID * 10 * np.abs(stiff.compliance).max()
+    )
 
 
 def test_rigid_group_keeps_its_shape():
@@ -150,8 +152,17 @@ def test_region_without_a_material_and_overlapping_rigid_groups_are_refused():
         make_body(mesh, steel, element="tet5")
 
 
-@pytest.mark.parametrize("change", [{"young_modulus": 0.0}, {"young_modulus": np.nan}, {"poisson_ratio": 0.5},
-                                    {"poisson_ratio": -1.0}, {"density": -1.0}, {"model": "steel"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"young_modulus": 0.0},
+        {"young_modulus": np.nan},
+        {"poisson_ratio": 0.5},
+        {"poisson_ratio": -1.0},
+        {"density": -1.0},
+        {"model": "steel"},
+    ],
+)
 def test_material_out_of_range_is_refused_by_name(change):
     with pytest.raises(PliantError, match=next(iter(change))):
         replace(Material(), **change)
@@ -165,4 +176,6 @@ def test_effector_on_a_rigid_group_moves_with_it():
     X, x = system.body.mesh.nodes[group], state.x[group]
     R = np.linalg.lstsq(X - X.mean(axis=0), x - x.mean(axis=0), rcond=None)[0]
     expected = x.mean(axis=0) + (np.array([0.07, 0.012, 0.009]) - X.mean(axis=0)) @ R
-    assert np.einsum("ek,eki->ei", inside.weights, state.x[inside.nodes])[0] == pytest.approx(expected, abs=1e-12)
+    assert np.einsum("ek,eki->ei", inside.weights, state.x[inside.nodes])[0] == pytest.approx(
+        expected, abs=1e-12
+    )
