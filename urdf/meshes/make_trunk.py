@@ -4,7 +4,7 @@ The dimensions [mm] are those of the published robot of Inria's Defrost team: 19
 base and 5 at the tip, a waist every 17.4853 mm, cables in grooves at 3 mm on either side of each waist. The
 section is an octagon whose corners lie on the published radius and whose sides' middles are the grooves.
 The waists are wider than the published ones, which taper to 2.5 mm: on a mesh that has converged, such a
-trunk cannot carry a hundredth of its weight. A node is at each via point and at the effector, (0, 0, 195).
+trunk cannot carry its weight. A node is at each via point and at the effector, (0, 0, 195).
 
     python urdf/meshes/make_trunk.py --resolution coarse
 """
@@ -71,7 +71,7 @@ def _sections() -> list[Array]:
 
 
 def _octagon(z: float, middle: float, corner: float) -> Array:
-    """Centre, four points at radius `middle` on the axes, four at radius `corner` between them, shape (3, 3, 3)."""
+    """Centre, four points at radius `middle` on the axes, four at `corner` between them, shape (3, 3, 3)."""
     x, y = np.meshgrid([-1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], indexing="ij")
     size = np.where(x * y == 0.0, middle, corner / np.sqrt(2.0))
     return np.stack([x * size, y * size, np.full((3, 3), z)], axis=-1)

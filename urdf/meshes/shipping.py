@@ -28,6 +28,7 @@ def report(mesh: TetMesh) -> str:
     q = mesh_quality(mesh)
     return (
         f"{mesh.n_tets} tetrahedra, {mesh.n_nodes} nodes ({quadratic(mesh).n_nodes} quadratic), "
-        f"{1e6 * q.volume_m3:.2f} cm3, edges {1e3 * q.shortest_edge_m:.2f} to {1e3 * q.longest_edge_m:.2f} mm, "
+        f"{1e6 * q.volume_m3:.2f} cm3, "
+        f"edges {1e3 * q.shortest_edge_m:.2f} to {1e3 * q.longest_edge_m:.2f} mm, "
         f"quality min {q.minimum:.2f}, 5 % {q.percentile_5:.2f}, median {q.median:.2f}"
     )

@@ -49,7 +49,7 @@ def swept_block(sections: ArrayLike) -> Array:
 
 
 def divided(hexahedra: Array, divisions: Sequence[int]) -> Array:
-    """Each hexahedron cut into n_i x n_j x n_k by its trilinear map, shape (n, 8, 3) -> (n n_i n_j n_k, 8, 3)."""
+    """Each hexahedron cut into n_i x n_j x n_k by its trilinear map, shape (n n_i n_j n_k, 8, 3)."""
     n = np.array(divisions)
     first = np.stack(np.meshgrid(*map(np.arange, n), indexing="ij"), axis=-1).reshape(-1, 1, 3)
     t = (first + CUBE) / n

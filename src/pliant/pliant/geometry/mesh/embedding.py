@@ -79,7 +79,7 @@ def shape_functions(xi: Array, order: int) -> Array:
 
 
 def shape_gradients(xi: Array, order: int) -> Array:
-    """Derivatives of the shape functions by xi_1, xi_2, xi_3 (xi_0 = 1 - their sum), shape (n, 4 or 10, 3)."""
+    """Derivatives by xi_1, xi_2, xi_3 (xi_0 = 1 - their sum), shape (n, 4 or 10, 3)."""
     free = np.vstack([-np.ones(3), np.eye(3)])
     if order == 1:
         return np.broadcast_to(free, (len(xi), 4, 3))
@@ -113,7 +113,7 @@ def _containing(mesh: TetMesh, points: Array) -> tuple[Indices, Array]:
 
 
 def _natural(mesh: TetMesh, tet: Indices, points: Array) -> Array:
-    """Barycentric coordinates of points in given tetrahedra: Newton on the isoparametric map, shape (n, 4)."""
+    """Barycentric coordinates of points in given tetrahedra, by Newton on the isoparametric map, shape (n, 4)."""
     x = mesh.nodes[mesh.tets[tet]]
     xi = np.full((len(tet), 4), 0.25)
     for _ in range(1 if mesh.order == 1 else CURVED_STEPS):

@@ -81,7 +81,7 @@ def write_mesh(path: str | Path, mesh: TetMesh, *, unit: str = "m") -> None:
         unit: Unit of the file, a key of `UNITS_M`.
 
     Raises:
-        MeshError: If the name or the unit is not one of those.
+        MeshError: If the name or the unit is not one of those, or the file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() != ".vtu":
@@ -90,7 +90,10 @@ def write_mesh(path: str | Path, mesh: TetMesh, *, unit: str = "m") -> None:
     content = meshio.Mesh(
         mesh.nodes / _length(unit), [(kind, mesh.tets)], cell_data={"region": [mesh.region]}
     )
-    meshio.vtu.write(str(path), content, binary=True, compression="zlib")
+    try:
+        meshio.vtu.write(str(path), content, binary=True, compression="zlib")
+    except OSError as reason:
+        raise MeshError(f"{path}: {reason.strerror or reason}") from reason
 
 
 def _length(unit: str) -> float:
@@ -114,13 +117,9 @@ def _content(path: Path) -> meshio.Mesh:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             return read(str(path))
-    except (
-        Exception,
-        SystemExit,
-    ) as reason:  # meshio's readers raise whatever a broken file makes them trip over
-        raise MeshError(
-            f"{path.name}: not a readable {path.suffix} file ({type(reason).__name__}: {reason})"
-        ) from reason
+    except (Exception, SystemExit) as reason:  # whatever a broken file makes a reader trip over
+        what = f"{type(reason).__name__}: {reason}"
+        raise MeshError(f"{path.name}: not a readable {path.suffix} file ({what})") from reason
 
 
 def _tetrahedra(path: Path, content: meshio.Mesh) -> tuple[str, Indices, Indices]:

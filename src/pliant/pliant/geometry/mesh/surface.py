@@ -19,7 +19,7 @@ def surface_triangles(mesh: TetMesh) -> Indices:
 
 
 def surface_faces(mesh: TetMesh) -> tuple[Indices, Indices]:
-    """Triangles of the surface, and the tetrahedron behind each of them, shapes (n_triangles, 3), (n_triangles,)."""
+    """Triangles of the surface and the tetrahedron behind each, shapes (n_triangles, 3), (n_triangles,)."""
     corners = np.sort(mesh.tets[:, FACES[:, :3]].reshape(-1, 3), axis=1)
     _, first, count = np.unique(corners, axis=0, return_index=True, return_counts=True)
     outer = np.sort(first[count == 1])
