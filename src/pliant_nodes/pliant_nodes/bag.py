@@ -66,7 +66,11 @@ def read_bag(folder: Path) -> Iterator[tuple[str, int, Any]]:
     try:
         with AnyReader([folder], default_typestore=message_types()) as reader:
             for connection, stamp, content in reader.messages():
-                yield connection.topic, stamp, deserialize_message(bytes(content), message_class(connection.msgtype))
+                yield (
+                    connection.topic,
+                    stamp,
+                    deserialize_message(bytes(content), message_class(connection.msgtype)),
+                )
     except (OSError, ValueError) as error:
         raise PliantError(f"{folder}: not a readable bag: {error}") from error
 

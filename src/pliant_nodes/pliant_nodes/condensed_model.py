@@ -25,7 +25,9 @@ class ModelParameters:
     """Whose model, and what computes it."""
 
     robot: str = parameter("", unit="", description="Robot file, or the name of a shipped robot.")
-    name: str = parameter("", unit="", description="Name of the robot in the graph; that of its file if empty.")
+    name: str = parameter(
+        "", unit="", description="Name of the robot in the graph; that of its file if empty."
+    )
     source: str = parameter("fem", unit="", choices=("fem",), description="What computes the model.")
     autostart: bool = parameter(True, unit="", description="Whether to configure and activate at once.")
 
@@ -64,7 +66,9 @@ class CondensedModelNode(RobotNode):
             return []
         values: dict[str, object] = {"models": self._published, "without equilibrium": self._failures}
         level, failure = (ERROR if self._failure else OK), self._failure
-        return [(self._name, level, failure or "following the actuators", {**values, **gate_values(self._gate)})]
+        return [
+            (self._name, level, failure or "following the actuators", {**values, **gate_values(self._gate)})
+        ]
 
     def _on_state(self, message: ActuatorState) -> None:
         if not self.active or self._robot is None or not self._gate.actuator_state(message, self._stamps):

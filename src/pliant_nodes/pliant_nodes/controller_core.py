@@ -88,7 +88,9 @@ class ControllerCore:
         if reference is None:
             self._memory = None
             if self.held is None:
-                self.held = np.where(self._length_driven, snapshot.actuators.position, snapshot.actuators.effort)
+                self.held = np.where(
+                    self._length_driven, snapshot.actuators.position, snapshot.actuators.effort
+                )
         else:
             result = inverse_step(
                 snapshot.model,

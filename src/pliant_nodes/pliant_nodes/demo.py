@@ -62,7 +62,9 @@ def main() -> int:
     try:
         robot = load_robot(given.robot)
         goals = _goals(robot, given.goals)
-        with Launched(launch_words(robot.name, given.robot, plant=given.plant, model=given.model, rate=given.rate)):
+        with Launched(
+            launch_words(robot.name, given.robot, plant=given.plant, model=given.model, rate=given.rate)
+        ):
             rclpy.init()
             record = _follow(robot, goals, given)
         summary = _summary(robot, goals, record, given)
@@ -115,13 +117,15 @@ def _summary(robot: Robot, goals: Array, record: Record, given: argparse.Namespa
     }
 
 
-def _write(robot: Robot, goals: Array, record: Record, summary: dict[str, Any], given: argparse.Namespace) -> None:
+def _write(
+    robot: Robot, goals: Array, record: Record, summary: dict[str, Any], given: argparse.Namespace
+) -> None:
     picture = Path(given.json).with_suffix(".png") if given.json else Path(f"results/demo/{robot.name}.png")
     picture.parent.mkdir(parents=True, exist_ok=True)
     model = FemModel(robot)
     model(record.last_actuators)
     trace = Trace(
-        title=f"{robot.name.capitalize()}: {len(goals)} goals over ROS 2, model {given.model}, plant {given.plant}",
+        title=f"{robot.name}: {len(goals)} goals over ROS 2, model {given.model}, plant {given.plant}",
         goals=goals,
         reached=record.reached()[-len(goals) :],
         trail=record.trail,
@@ -156,8 +160,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--robot", default="diamond", help="shipped robot (diamond, finger, trunk) or a robot file")
-    parser.add_argument("--seconds", type=float, default=12.0, help="about how long it moves; whole laps, at least one")
+    parser.add_argument(
+        "--robot", default="diamond", help="shipped robot (diamond, finger, trunk) or a robot file"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=12.0, help="about how long it moves; whole laps, at least one"
+    )
     parser.add_argument("--json", help="file for the figures; the picture goes beside it")
     parser.add_argument("--goals", type=int, default=30, help="goals on the circle")
     parser.add_argument("--plant", default="other", help="same, other, or a plant file")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Record:
         """
         stamps = sorted(stamp for stamp in self.wanted if stamp in self.truth)
         left: list[Array] = []
-        for before, stamp in zip(stamps, stamps[1:], strict=False):
+        for before, stamp in pairwise(stamps):
             if not np.array_equal(self.wanted[before], self.wanted[stamp]):
                 left.append(self.truth[stamp])
         left.append(self.truth[max(self.truth)])

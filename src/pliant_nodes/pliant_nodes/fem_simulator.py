@@ -38,11 +38,15 @@ class SimulatorParameters:
     )
     rate: float = parameter(100.0, unit="Hz", minimum=1.0, maximum=1000.0, description="Steps a second.")
     lockstep: bool = parameter(
-        False, unit="", description="Step only when a command or a call of `step` asks for it, in simulated time."
+        False,
+        unit="",
+        description="Step only when a command or a call of `step` asks for it, in simulated time.",
     )
     world_frame: str = parameter("world", unit="", description="Frame that the base frames are fixed in.")
     publish_base_frame: bool = parameter(
-        True, unit="", description="Whether to publish the transform from world to base, where nothing else does."
+        True,
+        unit="",
+        description="Whether to publish the transform from world to base, where nothing else does.",
     )
     autostart: bool = parameter(True, unit="", description="Whether to configure and activate at once.")
 
@@ -61,10 +65,14 @@ class FemSimulator(RobotNode):
         self._options = self.parameters.declare(SimulatorParameters)
         self._safety = self.parameters.declare(SafetyParameters, prefix="safety")
         self._names = self.parameters.declare_names("robots", "Names of the robots in the graph.")
-        self._files = self.parameters.declare_names("files", "Robot file of each, or a shipped name; the name if empty.")
+        self._files = self.parameters.declare_names(
+            "files", "Robot file of each, or a shipped name; the name if empty."
+        )
         self.parameters.refuse_unknown()
         if not self._names or len(self._files) not in (0, len(self._names)):
-            raise PliantError(f"robots: given {self._names} with files {self._files}; allowed: names, a file each or none")
+            raise PliantError(
+                f"robots: given {self._names} with files {self._files}; allowed: names, a file each or none"
+            )
         self._ports: list[_Port] = []
         self._timer = None
         self._last = 0
@@ -89,7 +97,9 @@ class FemSimulator(RobotNode):
         if self._options.publish_base_frame:
             frames = [(self._options.world_frame, port.simulated.frame) for port in self._ports]
             self._latched_transforms.publish(
-                TFMessage(transforms=[convert.transform_message(np.eye(4), self._last, *pair) for pair in frames])
+                TFMessage(
+                    transforms=[convert.transform_message(np.eye(4), self._last, *pair) for pair in frames]
+                )
             )
         for port in self._ports:
             port.publish(port.simulated.rest(self._last))
@@ -109,7 +119,11 @@ class FemSimulator(RobotNode):
 
     def commanded(self) -> None:
         """In lockstep, step once every robot has its command for the present."""
-        if self._options.lockstep and self.active and all(p.simulated.command_clock.last == self._last for p in self._ports):
+        if (
+            self._options.lockstep
+            and self.active
+            and all(p.simulated.command_clock.last == self._last for p in self._ports)
+        ):
             self._step(1.0 / self._options.rate)
 
     def report(self) -> list[tuple[str, bytes, str, dict[str, object]]]:
@@ -166,14 +180,23 @@ class _Port:
         stamp, truth = measurement.actuators.stamp, measurement.truth
         if measurement.model is not None:
             self._model.publish(convert.condensed_model_message(measurement.model, stamp, frame))
-        self._effectors.publish(convert.effector_states_message(measurement.measured, robot.effector_names, frame))
+        self._effectors.publish(
+            convert.effector_states_message(measurement.measured, robot.effector_names, frame)
+        )
         self._truth.publish(convert.effector_states_message(truth, robot.effector_names, frame))
-        self._actuators.publish(convert.actuator_state_message(measurement.actuators, robot.actuator_names, frame))
+        self._actuators.publish(
+            convert.actuator_state_message(measurement.actuators, robot.actuator_names, frame)
+        )
         self._steps += 1
         if stamp - self._drawn >= MARKER_PERIOD_NS and self._markers.get_subscription_count():
             self._drawn = stamp
-            self._markers.publish(self._drawing.message(self.simulated.plant.sample.state.x, truth.position, stamp))
-        if stamp - self._transformed >= TRANSFORM_PERIOD_NS and self._node.transforms.get_subscription_count():
+            self._markers.publish(
+                self._drawing.message(self.simulated.plant.sample.state.x, truth.position, stamp)
+            )
+        if (
+            stamp - self._transformed >= TRANSFORM_PERIOD_NS
+            and self._node.transforms.get_subscription_count()
+        ):
             self._transformed = stamp
             self._node.transforms.publish(TFMessage(transforms=list(self._effector_frames(measurement))))
 
@@ -188,11 +211,15 @@ class _Port:
         return simulated.name, level, fault or str(drive), {**values, **gate_values(simulated.gate)}
 
     def _effector_frames(self, measurement: Measurement) -> Any:
-        for name, position in zip(self.simulated.robot.effector_names, measurement.truth.position, strict=True):
+        for name, position in zip(
+            self.simulated.robot.effector_names, measurement.truth.position, strict=True
+        ):
             T_base_effector = np.eye(4)
             T_base_effector[:3, 3] = position
             child = f"{self.simulated.name}/{name}"
-            yield convert.transform_message(T_base_effector, measurement.truth.stamp, self.simulated.frame, child)
+            yield convert.transform_message(
+                T_base_effector, measurement.truth.stamp, self.simulated.frame, child
+            )
 
     def _on_command(self, message: ActuatorCommand) -> None:
         simulated, now = self.simulated, self._node.now

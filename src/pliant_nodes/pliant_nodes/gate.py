@@ -202,7 +202,9 @@ class MessageGate:
             lambda: _stamped(message, clock.judge),
         )
 
-    def actuator_command(self, message: Any, clock: CommandClock, now: int, topic: str = "actuator_command") -> bool:
+    def actuator_command(
+        self, message: Any, clock: CommandClock, now: int, topic: str = "actuator_command"
+    ) -> bool:
         """Whether an ActuatorCommand is let in at the time `now` [ns]."""
         return self.admit(
             topic,
@@ -216,7 +218,9 @@ class MessageGate:
             lambda: _stamped(message, lambda stamp: clock.judge(stamp, now)),
         )
 
-    def effector_loads(self, message: Any, clock: CommandClock, now: int, topic: str = "effector_loads") -> bool:
+    def effector_loads(
+        self, message: Any, clock: CommandClock, now: int, topic: str = "effector_loads"
+    ) -> bool:
         """Whether an EffectorLoads is let in at the time `now` [ns]."""
         return self.admit(
             topic,

@@ -46,14 +46,18 @@ class ControllerParameters:
     """Whose controller, and how long it waits."""
 
     robot: str = parameter("", unit="", description="Robot file, or the name of a shipped robot.")
-    name: str = parameter("", unit="", description="Name of the robot in the graph; that of its file if empty.")
+    name: str = parameter(
+        "", unit="", description="Name of the robot in the graph; that of its file if empty."
+    )
     rate: float = parameter(
         100.0, unit="Hz", minimum=1.0, maximum=1000.0, description="Expected rate of the actuator states."
     )
     state_timeout: float = parameter(
         0.5, unit="s", minimum=0.05, maximum=60.0, description="Silence after which a path is aborted."
     )
-    queue: int = parameter(20, unit="", minimum=2, maximum=1000, description="Incomplete sets of messages kept.")
+    queue: int = parameter(
+        20, unit="", minimum=2, maximum=1000, description="Incomplete sets of messages kept."
+    )
     autostart: bool = parameter(True, unit="", description="Whether to configure and activate at once.")
 
     def __post_init__(self) -> None:
@@ -91,7 +95,7 @@ class InverseController(RobotNode):
         self._reference: Reference | None = None
         self._last: InverseResult | None = None
         self._broken = 0
-        self._heard = {topic: 0.0 for topic in (*INPUTS, "set")}
+        self._heard = dict.fromkeys((*INPUTS, "set"), 0.0)
         self._silent = True
         self._statuses: Counter[str] = Counter()
         self._times: deque[float] = deque(maxlen=200)
@@ -131,11 +135,15 @@ class InverseController(RobotNode):
             "commands": self._n_commands,
             "status": self._last.status.name if self._last else "HOLDING",
             "predicted error [m]": f"{self._last.error_m:.3g}" if self._last else "none",
-            "median time of a command [ms]": f"{1e3 * float(np.median(self._times)):.2f}" if self._times else "none",
+            "median time of a command [ms]": f"{1e3 * float(np.median(self._times)):.2f}"
+            if self._times
+            else "none",
             "restarts of the robot": self._restarts,
         }
         values |= {f"status {name}": count for name, count in sorted(self._statuses.items())}
-        values |= {f"{Reason.LOST_PARTNER} of {topic}": count for topic, count in sorted(self._joiner.lost.items())}
+        values |= {
+            f"{Reason.LOST_PARTNER} of {topic}": count for topic, count in sorted(self._joiner.lost.items())
+        }
         message = f"no {self._missing()}" if self._silent else "commanding"
         return [(self._name, WARN if self._silent else OK, message, {**values, **gate_values(self._gate)})]
 
@@ -151,7 +159,9 @@ class InverseController(RobotNode):
 
     def _on_model(self, message: CondensedModel) -> None:
         if self.active and self._gate.condensed_model(message, self._clocks[INPUTS[2]]):
-            self._join(INPUTS[2], (convert.nanoseconds(message.header.stamp), convert.condensed_model(message)))
+            self._join(
+                INPUTS[2], (convert.nanoseconds(message.header.stamp), convert.condensed_model(message))
+            )
 
     def _join(self, topic: str, message: Any) -> None:
         self._heard[topic] = time.monotonic()
@@ -171,7 +181,9 @@ class InverseController(RobotNode):
         estimate = self._core.estimate(snapshot)
         self._follow_path(snapshot, estimate)
         order, self._last = self._core.order(snapshot, estimate, self._reference)
-        self._commands.publish(convert.actuator_command_message(order, self._expected.actuators, self._expected.frame))
+        self._commands.publish(
+            convert.actuator_command_message(order, self._expected.actuators, self._expected.frame)
+        )
         self._n_commands += 1
         self._silent, self._heard["set"] = False, time.monotonic()
         if self._last is not None and self._reference is not None:
@@ -193,7 +205,9 @@ class InverseController(RobotNode):
     def _on_path(self, goal: FollowEffectorPath.Goal) -> GoalResponse:
         accepted = self.active and self._gate.path(goal)
         if not accepted:
-            self.get_logger().warn("a path is refused; /diagnostics says why" if self.active else "not active")
+            self.get_logger().warn(
+                "a path is refused; /diagnostics says why" if self.active else "not active"
+            )
         return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
 
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
@@ -305,7 +319,9 @@ class InverseController(RobotNode):
 
     def _publish_reference(self, reference: Reference, stamp: int) -> None:
         wanted = [i for i, weight in enumerate(reference.weight) if weight > 0.0]
-        reading = convert.EffectorReading(stamp, reference.position[wanted], None, None, EffectorStates.WANTED)
+        reading = convert.EffectorReading(
+            stamp, reference.position[wanted], None, None, EffectorStates.WANTED
+        )
         names = [self._expected.effectors[i] for i in wanted]
         self._references.publish(convert.effector_states_message(reading, names, self._expected.frame))
 

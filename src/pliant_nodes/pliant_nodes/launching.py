@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -73,14 +74,11 @@ class Launched:
         signal.signal(signal.SIGTERM, self._before)
         try:
             self._process.send_signal(signal.SIGINT)
-            self._process.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            pass
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_TIMEOUT_S)
         finally:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             self._process.wait()
             if self._log is not None:
                 self._log.close()

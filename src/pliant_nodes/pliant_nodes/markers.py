@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -16,7 +17,12 @@ from pliant_nodes.conversions import header, point
 
 Array = NDArray[np.float64]
 
-SILICONE, CABLE, EFFECTOR, TRAIL = (0.95, 0.76, 0.66, 0.9), (0.49, 0.11, 0.25, 1.0), (0.12, 0.47, 0.71, 1.0), (0.88, 0.48, 0.22, 1.0)
+SILICONE, CABLE, EFFECTOR, TRAIL = (
+    (0.95, 0.76, 0.66, 0.9),
+    (0.49, 0.11, 0.25, 1.0),
+    (0.12, 0.47, 0.71, 1.0),
+    (0.88, 0.48, 0.22, 1.0),
+)
 TRAIL_POINTS = 500
 
 
@@ -44,14 +50,20 @@ class RobotMarkers:
         """
         corners = nodes[self._triangles].reshape(-1, 3)
         lines = [actuator.points(nodes) for actuator in self._robot.system.actuators]
-        segments = [p for line in lines for pair in zip(line, line[1:], strict=False) for p in pair]
+        segments = [p for line in lines for pair in pairwise(line) for p in pair]
         self._trail.append(point(effector[0]))
         width = self._width
         return MarkerArray(
             markers=[
-                self._marker(0, stamp, Marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), SILICONE, [point(p) for p in corners]),
-                self._marker(1, stamp, Marker.LINE_LIST, (width, 0.0, 0.0), CABLE, [point(p) for p in segments]),
-                self._marker(2, stamp, Marker.SPHERE_LIST, (4 * width,) * 3, EFFECTOR, [point(p) for p in effector]),
+                self._marker(
+                    0, stamp, Marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), SILICONE, [point(p) for p in corners]
+                ),
+                self._marker(
+                    1, stamp, Marker.LINE_LIST, (width, 0.0, 0.0), CABLE, [point(p) for p in segments]
+                ),
+                self._marker(
+                    2, stamp, Marker.SPHERE_LIST, (4 * width,) * 3, EFFECTOR, [point(p) for p in effector]
+                ),
                 self._marker(3, stamp, Marker.LINE_STRIP, (0.7 * width, 0.0, 0.0), TRAIL, list(self._trail)),
             ]
         )

@@ -45,7 +45,9 @@ class NodeParameters:
             PliantError: If a value is of a wrong type or out of range.
         """
         fields = {f"{prefix}.{f.name}" if prefix else f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        values = {f.name: _like(f.default, self._given[name]) for name, f in fields.items() if name in self._given}
+        values = {
+            f.name: _like(f.default, self._given[name]) for name, f in fields.items() if name in self._given
+        }
         source = f"parameters of {self._node.get_fully_qualified_name()}" + (f", {prefix}" if prefix else "")
         options = from_mapping(cls, values, source=source)
         for name, field in fields.items():
@@ -60,8 +62,12 @@ class NodeParameters:
         """
         value = self._given.get(name)
         names = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
-        if names is not None and not (isinstance(names, list) and all(isinstance(word, str) for word in names)):
-            raise PliantError(f"{self._node.get_fully_qualified_name()}: {name}: given {value!r}; allowed: a list of names")
+        if names is not None and not (
+            isinstance(names, list) and all(isinstance(word, str) for word in names)
+        ):
+            raise PliantError(
+                f"{self._node.get_fully_qualified_name()}: {name}: given {value!r}; allowed: a list of names"
+            )
         self._declare(name, names or [""], ParameterDescriptor(description=description, read_only=True))
         return tuple(word for word in names or [] if word)
 
@@ -73,10 +79,8 @@ class NodeParameters:
         """
         unknown = sorted(set(self._given) - self._known)
         if unknown:
-            known = ", ".join(sorted(self._known))
-            raise PliantError(
-                f"{self._node.get_fully_qualified_name()}: unknown parameter {', '.join(unknown)}; allowed: {known}"
-            )
+            node, names = self._node.get_fully_qualified_name(), ", ".join(unknown)
+            raise PliantError(f"{node}: unknown parameter {names}; allowed: {', '.join(sorted(self._known))}")
 
     def _declare(self, name: str, value: Any, descriptor: ParameterDescriptor) -> None:
         if self._node.has_parameter(name):
@@ -108,5 +112,7 @@ def _descriptor(field: dataclasses.Field[Any]) -> ParameterDescriptor:
     else:
         most = sys.float_info.max
         limits = (-most if low is None else float(low), most if high is None else float(high))
-        descriptor.floating_point_range = [FloatingPointRange(from_value=limits[0], to_value=limits[1], step=0.0)]
+        descriptor.floating_point_range = [
+            FloatingPointRange(from_value=limits[0], to_value=limits[1], step=0.0)
+        ]
     return descriptor

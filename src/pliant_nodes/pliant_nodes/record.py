@@ -1,4 +1,7 @@
-"""The recorder node: topics of one robot into a rosbag2 MCAP bag. A full disk ends the record, not the robot."""
+"""The recorder node: topics of one robot into a rosbag2 MCAP bag.
+
+A full disk ends the record, not the robot.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,11 @@ class Recorder(RobotNode):
         """How much was written, and why it stopped if it did."""
         if self._thread is None:
             return []
-        values: dict[str, object] = {"folder": self._folder, "messages": self._written, "not written": self._lost}
+        values: dict[str, object] = {
+            "folder": self._folder,
+            "messages": self._written,
+            "not written": self._lost,
+        }
         name = self.get_namespace().strip("/")
         return [(name, ERROR if self._failure else OK, self._failure or "recording", values)]
 

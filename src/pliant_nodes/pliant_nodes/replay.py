@@ -1,6 +1,6 @@
 """Replay a record through the controller: the same messages must give the same commands, bit for bit.
 
-    python -m pliant_nodes.replay bags/2025-01-01-12-00-00
+python -m pliant_nodes.replay bags/2025-01-01-12-00-00
 """
 
 from __future__ import annotations
@@ -86,7 +86,11 @@ def _sets(folder: Path) -> dict[int, dict[str, Any]]:
     sets: dict[int, dict[str, Any]] = {}
     for topic, _, message in read_bag(folder):
         name = topic.rsplit("/", 1)[-1]
-        if name in (*INPUTS, "reference", "actuator_command") and "/ground_truth/" not in topic and "/predicted/" not in topic:
+        if (
+            name in (*INPUTS, "reference", "actuator_command")
+            and "/ground_truth/" not in topic
+            and "/predicted/" not in topic
+        ):
             sets.setdefault(convert.nanoseconds(message.header.stamp), {})[name] = message
     return sets
 
@@ -103,7 +107,9 @@ def _reference(message: Any, effectors: tuple[str, ...]) -> Reference | None:
 
 def main() -> int:
     """Command line; 0 if every command is the same."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="the bag")
     parser.add_argument("--robot", default="diamond", help="robot file, or the name of a shipped robot")
     parser.add_argument("--rate", type=float, default=100.0, help="the controller's parameter `rate` [Hz]")
@@ -113,7 +119,9 @@ def main() -> int:
     except PliantError as error:
         sys.stderr.write(f"replay: {error}\n")
         return 2
-    sys.stdout.write(f"{outcome.compared} commands, {outcome.different} different, {outcome.skipped} skipped\n")
+    sys.stdout.write(
+        f"{outcome.compared} commands, {outcome.different} different, {outcome.skipped} skipped\n"
+    )
     return int(outcome.different > 0)
 
 

@@ -20,7 +20,9 @@ from pliant_nodes.parameters import NodeParameters
 
 RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
 
 DIAGNOSTICS_PERIOD_S = 1.0
 
@@ -76,7 +78,12 @@ class RobotNode(LifecycleNode):
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Lifecycle transition: give back what `configure` made."""
         for entity in self._entities() - self._permanent:
-            for destroy in (self.destroy_publisher, self.destroy_subscription, self.destroy_service, self.destroy_timer):
+            for destroy in (
+                self.destroy_publisher,
+                self.destroy_subscription,
+                self.destroy_service,
+                self.destroy_timer,
+            ):
                 if destroy(entity):
                     break
         return super().on_cleanup(state)

@@ -1,4 +1,7 @@
-"""What a driver does with commands: obeys fresh ones, holds when they stop, then goes to safety. Pure Python."""
+"""What a driver does with commands: obeys fresh ones, holds when they stop, then goes to safety.
+
+Pure Python.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,25 @@ class SafetyParameters:
     """When a driver gives up on its commander, and how fast it goes to safety."""
 
     command_timeout: float = parameter(
-        0.5, unit="s", minimum=0.01, maximum=60.0, description="Age of the last command after which the driver holds."
+        0.5,
+        unit="s",
+        minimum=0.01,
+        maximum=60.0,
+        description="Age of the last command after which the driver holds.",
     )
     hold: float = parameter(
-        2.0, unit="s", minimum=0.0, maximum=3600.0, description="How long it holds before it ramps to the safe state."
+        2.0,
+        unit="s",
+        minimum=0.0,
+        maximum=3600.0,
+        description="How long it holds before it ramps to the safe state.",
     )
     ramp: float = parameter(
-        5.0, unit="s", minimum=0.1, maximum=3600.0, description="Time of a ramp over the whole range of an actuator."
+        5.0,
+        unit="s",
+        minimum=0.1,
+        maximum=3600.0,
+        description="Time of a ramp over the whole range of an actuator.",
     )
 
     def __post_init__(self) -> None:

@@ -35,7 +35,9 @@ class Measurement:
 def expected_messages(robot: Robot, frame: str) -> Expected:
     """What messages about a robot must agree with."""
     modes = np.where(robot.length_driven, MODE_LENGTH, MODE_TENSION)
-    return Expected(robot.name, robot.hash, frame, robot.actuator_names, robot.effector_names, tuple(modes.tolist()))
+    return Expected(
+        robot.name, robot.hash, frame, robot.actuator_names, robot.effector_names, tuple(modes.tolist())
+    )
 
 
 class SimulatedRobot:

@@ -111,13 +111,18 @@ def test_a_node_becomes_a_command_line(tmp_path: Path, prefix: Path) -> None:
     assert words[4:8] == ["-r", "__node:=mover", "-r", "__ns:=/arm"]
     assert words[-2:] == ["-r", "in:=out"] and words[8:10] == ["--params-file", f"{tmp_path}/p.yaml"]
     values = [yaml.safe_load(Path(word).read_text()) for word in words[11:-2:2]]
-    assert values == [{"/arm/mover": {"ros__parameters": v}} for v in ({"rate": 20.0}, {"names": ["a", "b"]}, {"word": "arm"})]
+    assert values == [
+        {"/arm/mover": {"ros__parameters": v}}
+        for v in ({"rate": 20.0}, {"names": ["a", "b"]}, {"word": "arm"})
+    ]
     assert inner.label == "mover-1" and inner.screen
     assert outer.command == (str(prefix / "lib/robots/move"), "--ros-args") and not outer.screen
 
 
 def test_includes_share_variables_and_groups_keep_theirs(tmp_path: Path) -> None:
-    launch_file(tmp_path, '<arg name="x" default="0"/><let name="y" value="$(var x)$(var x)"/>', "inner.launch.xml")
+    launch_file(
+        tmp_path, '<arg name="x" default="0"/><let name="y" value="$(var x)$(var x)"/>', "inner.launch.xml"
+    )
     file = launch_file(
         tmp_path,
         f"""<let name="z" value="out"/>
@@ -130,7 +135,9 @@ def test_includes_share_variables_and_groups_keep_theirs(tmp_path: Path) -> None
 
 
 def test_a_given_argument_beats_the_default_and_show_args_lists_it(tmp_path: Path) -> None:
-    file = launch_file(tmp_path, '<arg name="x" default="0" description="The x."/>\n<executable cmd="echo $(var x)"/>')
+    file = launch_file(
+        tmp_path, '<arg name="x" default="0" description="The x."/>\n<executable cmd="echo $(var x)"/>'
+    )
     assert describe(file, {"x": "5"}).processes[0].command == ("echo", "5")
     (argument,) = declared_arguments(file)
     assert (argument.name, argument.default, argument.description) == ("x", "0", "The x.")
@@ -147,7 +154,11 @@ def test_a_given_argument_beats_the_default_and_show_args_lists_it(tmp_path: Pat
         ('\n\n<node pkg="robots" exec="stop"/>', 4, "'stop'"),
         ('<node pkg="nowhere" exec="move"/>', 2, "'nowhere'"),
         ('<node pkg="robots" exec="move">\n<env name="A" value="b"/></node>', 3, "<env>"),
-        ('<node pkg="robots" exec="move">\n<param name="a"><param name="b" value="1"/></param></node>', 3, "<param>"),
+        (
+            '<node pkg="robots" exec="move">\n<param name="a"><param name="b" value="1"/></param></node>',
+            3,
+            "<param>",
+        ),
         ('<node pkg="robots" exec="move"><param from="/no/file.yaml"/></node>', 2, "/no/file.yaml"),
         ('<group scoped="false"/>', 2, "'scoped'"),
         ('<arg name="needed"/>', 2, "needed:=VALUE"),
@@ -206,7 +217,10 @@ def test_output_is_prefixed_and_a_dead_process_is_reported(tmp_path: Path) -> No
 
 
 def test_unknown_arguments_are_refused_and_show_args_runs_nothing(tmp_path: Path) -> None:
-    file = launch_file(tmp_path, '<arg name="x" default="0" description="The x."/>\n<executable cmd="echo ran" output="screen"/>')
+    file = launch_file(
+        tmp_path,
+        '<arg name="x" default="0" description="The x."/>\n<executable cmd="echo ran" output="screen"/>',
+    )
     text, _ = start(file, "y:=1").communicate(timeout=20)
     assert "'y'" in text and "ran" not in text
     text, _ = start(file, "--show-args").communicate(timeout=20)
@@ -216,7 +230,8 @@ def test_unknown_arguments_are_refused_and_show_args_runs_nothing(tmp_path: Path
 def test_an_interrupt_ends_everything_and_stubborn_processes_get_more(tmp_path: Path) -> None:
     stubborn = tmp_path / "stubborn.py"
     stubborn.write_text(
-        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('up', flush=True)\ntime.sleep(60)\n"
+        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "print('up', flush=True)\ntime.sleep(60)\n"
     )
     file = launch_file(
         tmp_path,

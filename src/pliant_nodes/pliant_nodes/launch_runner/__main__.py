@@ -27,7 +27,9 @@ def main(words: list[str] | None = None) -> int:
         prog="launch", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("words", nargs="+", metavar="[PACKAGE] FILE [NAME:=VALUE ...]")
-    parser.add_argument("-s", "--show-args", action="store_true", help="show the arguments of the file and stop")
+    parser.add_argument(
+        "-s", "--show-args", action="store_true", help="show the arguments of the file and stop"
+    )
     given = parser.parse_args(words)
     try:
         file, arguments = _target(given.words)
@@ -68,7 +70,11 @@ def _show(file: Path) -> None:
 def _log_file(file: Path) -> Path:
     home = Path(os.environ.get("ROS_HOME", Path.home() / ".ros"))
     folder = Path(os.environ.get("ROS_LOG_DIR", home / "log"))
-    return folder / f"{time.strftime('%Y-%m-%d-%H-%M-%S')}-{file.name.split('.')[0]}-{os.getpid()}" / "launch.log"
+    return (
+        folder
+        / f"{time.strftime('%Y-%m-%d-%H-%M-%S')}-{file.name.split('.')[0]}-{os.getpid()}"
+        / "launch.log"
+    )
 
 
 if __name__ == "__main__":

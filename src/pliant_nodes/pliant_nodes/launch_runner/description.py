@@ -97,10 +97,14 @@ def _run_file(file: Path, scope: _Scope, description: Description, includers: tu
     _run_children(_root(file), scope, description, (*includers, file.resolve()))
 
 
-def _run_children(parent: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]) -> None:
+def _run_children(
+    parent: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]
+) -> None:
     for element in parent.children:
         if element.tag not in _ACTIONS:
-            raise element.error(f"<{element.tag}> is not supported here; supported: {', '.join(sorted(_ACTIONS))}")
+            raise element.error(
+                f"<{element.tag}> is not supported here; supported: {', '.join(sorted(_ACTIONS))}"
+            )
         try:
             if _wanted(element, scope):
                 _ACTIONS[element.tag](element, scope, description, includers)
@@ -115,7 +119,9 @@ def _wanted(element: Element, scope: _Scope) -> bool:
         raise element.error(f"<{element.tag}> has both if and unless")
     if "if" in element.attributes:
         return truth(substitute(element.attributes["if"], scope.variables))
-    return not ("unless" in element.attributes and truth(substitute(element.attributes["unless"], scope.variables)))
+    return not (
+        "unless" in element.attributes and truth(substitute(element.attributes["unless"], scope.variables))
+    )
 
 
 def _only(element: Element, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, str]:
@@ -123,16 +129,22 @@ def _only(element: Element, required: tuple[str, ...], optional: tuple[str, ...]
     known = (*required, *optional)
     for name in element.attributes:
         if name not in (*known, "if", "unless"):
-            raise element.error(f"attribute {name!r} of <{element.tag}> is not supported; supported: {', '.join(known)}")
+            raise element.error(
+                f"attribute {name!r} of <{element.tag}> is not supported; supported: {', '.join(known)}"
+            )
     for name in required:
         if name not in element.attributes:
             raise element.error(f"<{element.tag}> needs the attribute {name!r}")
     return element.attributes
 
 
-def _attributes(element: Element, scope: _Scope, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, str]:
+def _attributes(
+    element: Element, scope: _Scope, required: tuple[str, ...], optional: tuple[str, ...]
+) -> dict[str, str]:
     given = _only(element, required, optional)
-    return {name: substitute(given[name], scope.variables) for name in (*required, *optional) if name in given}
+    return {
+        name: substitute(given[name], scope.variables) for name in (*required, *optional) if name in given
+    }
 
 
 def _childless(element: Element) -> None:
@@ -176,12 +188,16 @@ def _group(element: Element, scope: _Scope, description: Description, includers:
     _run_children(element, scope.inner(), description, includers)
 
 
-def _push_namespace(element: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]) -> None:
+def _push_namespace(
+    element: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]
+) -> None:
     _childless(element)
     scope.namespace = _joined(scope.namespace, _attributes(element, scope, ("namespace",), ())["namespace"])
 
 
-def _executable(element: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]) -> None:
+def _executable(
+    element: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]
+) -> None:
     _childless(element)
     given = _attributes(element, scope, ("cmd",), ("output",))
     command = tuple(shlex.split(given["cmd"]))
@@ -193,7 +209,11 @@ def _executable(element: Element, scope: _Scope, description: Description, inclu
 def _node(element: Element, scope: _Scope, description: Description, includers: tuple[Path, ...]) -> None:
     given = _attributes(element, scope, ("pkg", "exec"), ("name", "namespace", "output", "args"))
     namespace = _joined(scope.namespace, given.get("namespace", ""))
-    command = [str(package_executable(given["pkg"], given["exec"])), *shlex.split(given.get("args", "")), "--ros-args"]
+    command = [
+        str(package_executable(given["pkg"], given["exec"])),
+        *shlex.split(given.get("args", "")),
+        "--ros-args",
+    ]
     if "name" in given:
         command += ["-r", f"__node:={given['name']}"]
     if namespace:
@@ -201,7 +221,9 @@ def _node(element: Element, scope: _Scope, description: Description, includers: 
     key = f"{namespace}/{given['name']}" if namespace and "name" in given else "/**"
     for child in (child for child in element.children if _wanted(child, scope)):
         command += _node_child(child, scope, key)
-    _append(description, given.get("name", given["exec"]), tuple(command), given.get("output", "log"), element)
+    _append(
+        description, given.get("name", given["exec"]), tuple(command), given.get("output", "log"), element
+    )
 
 
 def _node_child(child: Element, scope: _Scope, key: str) -> list[str]:
@@ -218,11 +240,15 @@ def _node_child(child: Element, scope: _Scope, key: str) -> list[str]:
         return ["--params-file", str(file)]
     given = _attributes(child, scope, ("name", "value"), ("type",))
     if given.get("type", "str") != "str":
-        raise child.error(f"type {given['type']!r} of <param> is not supported; supported: str, or none for YAML's type")
+        raise child.error(
+            f"type {given['type']!r} of <param> is not supported; supported: str, or none for YAML's type"
+        )
     try:
         value = given["value"] if "type" in given else yaml.safe_load(given["value"] or "''")
     except yaml.YAMLError as error:
-        raise child.error(f"<param>: the value {given['value'][:40]!r} is not YAML; type=\"str\" keeps it as it is") from error
+        raise child.error(
+            f'<param>: the value {given["value"][:40]!r} is not YAML; type="str" keeps it as it is'
+        ) from error
     return ["--params-file", str(_parameter_file(key, given["name"], value))]
 
 
@@ -232,7 +258,9 @@ def _parameter_file(key: str, name: str, value: object) -> Path:
     return Path(stream.name)
 
 
-def _append(description: Description, name: str, command: tuple[str, ...], output: str, element: Element) -> None:
+def _append(
+    description: Description, name: str, command: tuple[str, ...], output: str, element: Element
+) -> None:
     if output not in ("screen", "log", "both"):
         raise element.error(f"output {output!r} is not supported; supported: screen, log, both")
     label = f"{name}-{len(description.processes) + 1}"

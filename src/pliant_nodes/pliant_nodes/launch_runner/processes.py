@@ -94,10 +94,14 @@ class Launch:
         for child in [child for child in self._running if child.poll() is not None]:
             label = self._running.pop(child)
             if child.returncode == 0 or stopping:
-                self._say(f"[INFO] [{label}]: process has finished [pid {child.pid}, exit code {child.returncode}]")
+                self._say(
+                    f"[INFO] [{label}]: process has finished [pid {child.pid}, exit code {child.returncode}]"
+                )
             else:
                 self._failed = True
-                self._say(f"[ERROR] [{label}]: process has died [pid {child.pid}, exit code {child.returncode}]")
+                self._say(
+                    f"[ERROR] [{label}]: process has died [pid {child.pid}, exit code {child.returncode}]"
+                )
 
     def _on_signal(self, number: int, frame: object) -> None:
         # A terminal's Ctrl-C reaches the whole process group already: do not send it twice.

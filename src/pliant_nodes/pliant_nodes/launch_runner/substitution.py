@@ -64,16 +64,22 @@ def package_executable(package: str, name: str) -> Path:
     path = folder / name
     if not os.access(path, os.X_OK) or path.is_dir():
         found = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
-        raise PliantError(f"package {package!r} has no executable {name!r}; it has: {', '.join(found) or 'none'}")
+        raise PliantError(
+            f"package {package!r} has no executable {name!r}; it has: {', '.join(found) or 'none'}"
+        )
     return path
 
 
 def _prefix(package: str) -> Path:
-    prefixes = [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
+    prefixes = [
+        Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix
+    ]
     for prefix in prefixes:
         if (prefix / "share/ament_index/resource_index/packages" / package).exists():
             return prefix
-    raise PliantError(f"package {package!r} is in none of AMENT_PREFIX_PATH: {os.pathsep.join(map(str, prefixes))}")
+    raise PliantError(
+        f"package {package!r} is in none of AMENT_PREFIX_PATH: {os.pathsep.join(map(str, prefixes))}"
+    )
 
 
 def _closing(text: str, start: int) -> int:
@@ -95,7 +101,9 @@ def _closing(text: str, start: int) -> int:
 def _evaluate(inside: str, variables: Mapping[str, str]) -> str:
     name, _, rest = inside.strip().partition(" ")
     if name not in _SUBSTITUTIONS:
-        raise PliantError(f"substitution $({name} ...) is not supported; supported: {', '.join(sorted(_SUBSTITUTIONS))}")
+        raise PliantError(
+            f"substitution $({name} ...) is not supported; supported: {', '.join(sorted(_SUBSTITUTIONS))}"
+        )
     function, least, most = _SUBSTITUTIONS[name]
     arguments = [substitute(word, variables) for word in _words(rest)]
     if not least <= len(arguments) <= most:
@@ -124,7 +132,9 @@ def _words(text: str) -> list[str]:
 
 def _variable(arguments: list[str], variables: Mapping[str, str]) -> str:
     if arguments[0] not in variables:
-        raise PliantError(f"$(var {arguments[0]}): no such argument; there are: {', '.join(sorted(variables)) or 'none'}")
+        raise PliantError(
+            f"$(var {arguments[0]}): no such argument; there are: {', '.join(sorted(variables)) or 'none'}"
+        )
     return variables[arguments[0]]
 
 
@@ -142,7 +152,9 @@ def _command(arguments: list[str], variables: Mapping[str, str]) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PliantError(f"$(command {arguments[0]!r}): {error}") from error
     if done.returncode:
-        raise PliantError(f"$(command {arguments[0]!r}) ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+        raise PliantError(
+            f"$(command {arguments[0]!r}) ended with {done.returncode}: {done.stderr.strip()[-300:]}"
+        )
     return done.stdout
 
 

@@ -49,7 +49,9 @@ def read_xml(file: Path) -> Element:
 
     def text(characters: str) -> None:
         if characters.strip():
-            raise stack[-1].error(f"text {characters.strip()[:40]!r} inside <{stack[-1].tag}> is not supported")
+            raise stack[-1].error(
+                f"text {characters.strip()[:40]!r} inside <{stack[-1].tag}> is not supported"
+            )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda tag: stack.pop()
