@@ -113,7 +113,7 @@ def _containing(mesh: TetMesh, points: Array) -> tuple[Indices, Array]:
 
 
 def _natural(mesh: TetMesh, tet: Indices, points: Array) -> Array:
-    """Barycentric coordinates of points in given tetrahedra, by Newton on the isoparametric map, shape (n, 4)."""
+    """Barycentric coordinates in given tetrahedra, by Newton on the isoparametric map, shape (n, 4)."""
     x = mesh.nodes[mesh.tets[tet]]
     xi = np.full((len(tet), 4), 0.25)
     for _ in range(1 if mesh.order == 1 else CURVED_STEPS):

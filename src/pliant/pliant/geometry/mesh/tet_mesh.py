@@ -18,7 +18,7 @@ EDGES: Indices = np.array([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]])
 SMALLEST_VOLUME = 1e-9
 """A tetrahedron whose volume is below this fraction of (longest edge)^3 is flat."""
 
-FARTHEST_MIDDLE = 0.5
+FARTHEST_MIDDLE = 0.4
 """A mid-edge node lies within this fraction of the edge's length of its middle."""
 
 
