@@ -13,17 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.linalg import splu
 
-from pliant.fem.simd import COLUMNS, TILE, tile_product
-from pliant.fem.symbolic import supernodes
+from pliant.fem.lanes import LANES, lanes, load, load_at, store, store_at, total
+from pliant.fem.material import FAST
+from pliant.fem.symbolic import minimum_degree, supernodes
 
 U = np.uint64
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-RELAXED_ZEROS = 0.15
+TILE = 2 * LANES
+"""Rows of a panel that are computed at once; column strides are multiples of it."""
+
+RELAXED_ZEROS = 0.12
 """Share of explicit zeros up to which two supernodes are merged."""
 
 
@@ -59,8 +61,6 @@ class Factorization:
 def analyse(n_blocks: int, row: IntArray, column: IntArray) -> Factorization:
     """Order and analyse a symmetric block pattern.
 
-    The order is SuperLU's minimum degree on A + A'.
-
     Args:
         n_blocks: Number of block rows.
         row: Block row of each stored block, row >= column, shape (n_entries,).
@@ -69,7 +69,7 @@ def analyse(n_blocks: int, row: IntArray, column: IntArray) -> Factorization:
     Returns:
         The factorisation, whose `panels` are not yet meaningful.
     """
-    order = _minimum_degree(n_blocks, row, column)
+    order = minimum_degree(n_blocks, row, column)
     first, row_start, rows, order, counts = supernodes(n_blocks, row, column, order, RELAXED_ZEROS)
     width = np.diff(first)
     height = np.diff(row_start)
@@ -89,19 +89,6 @@ def analyse(n_blocks: int, row: IntArray, column: IntArray) -> Factorization:
         order, first, row_start, rows, panel_start, target, stride, transposed,
         np.zeros(panel_start[-1] + TILE), flops,
     )  # fmt: skip
-
-
-def _minimum_degree(n_blocks: int, row: IntArray, column: IntArray) -> IntArray:
-    """Minimum-degree order of a symmetric pattern, shape (n_blocks,)."""
-    off = row != column
-    value = -np.ones(2 * int(off.sum()))
-    i = np.concatenate([row[off], column[off]])
-    j = np.concatenate([column[off], row[off]])
-    pattern = coo_matrix((value, (i, j)), shape=(n_blocks, n_blocks)).tocsc()
-    degree = np.asarray(-pattern.sum(axis=1)).ravel() + 1.0
-    pattern = pattern + coo_matrix((degree, (np.arange(n_blocks),) * 2), shape=pattern.shape).tocsc()
-    lu = splu(pattern, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return np.argsort(lu.perm_c).astype(np.int64)
 
 
 @njit(cache=True)
@@ -151,7 +138,7 @@ def _scatter(blocks, target, stride, transposed, panels):
                     panels[start + j * step + i] = blocks[e, i, j]
 
 
-@njit(cache=True, boundscheck=False, fastmath={"contract", "reassoc"})
+@njit(cache=True, boundscheck=False, fastmath=FAST, error_model="numpy")
 def _factorize(first, row_start, rows, panel_start, panels, shift):
     n_supernodes = first.size - 1
     n_blocks = first[-1]
@@ -162,10 +149,7 @@ def _factorize(first, row_start, rows, panel_start, panels, shift):
     head = np.full(n_supernodes, -1, dtype=np.int64)
     following = np.full(n_supernodes, -1, dtype=np.int64)
     progress = np.zeros(n_supernodes, dtype=np.int64)
-    largest = 0
-    for s in range(n_supernodes):
-        largest = max(largest, row_start[s + 1] - row_start[s])
-    update = np.empty(COLUMNS * _padded(largest))
+    update = np.empty(3 * _padded(np.diff(row_start).max()))
     for s in range(n_supernodes):
         n_rows = row_start[s + 1] - row_start[s]
         width = first[s + 1] - first[s]
@@ -184,7 +168,7 @@ def _factorize(first, row_start, rows, panel_start, panels, shift):
                 following[k] = head[p]
                 head[p] = k
             k = after
-        if not _factorize_panel(panels, base, 3 * width, ld, update):
+        if not _factorize_panel(panels, base, 3 * width, ld):
             return False
         progress[s] = width
         if width < n_rows:
@@ -194,7 +178,27 @@ def _factorize(first, row_start, rows, panel_start, panels, shift):
     return True
 
 
-@njit(cache=True, boundscheck=False, fastmath={"contract", "reassoc"})
+@njit(cache=True, boundscheck=False, fastmath=FAST)
+def _products(panels, row, column, ld, depth):
+    """Sums over d < depth of panels[row + d ld + i] panels[column + d ld + j], j = 0, 1, 2 and i < TILE.
+
+    They stay in vector registers: the factorisation spends its time here.
+    """
+    x = y = z = x2 = y2 = z2 = lanes(0.0)
+    for d in range(depth):
+        a, a2 = load_at(panels, row + d * ld), load_at(panels, row + LANES + d * ld)
+        b = U(column + d * ld)
+        b0, b1, b2 = panels[b], panels[b + U(1)], panels[b + U(2)]
+        x += a * b0
+        y += a * b1
+        z += a * b2
+        x2 += a2 * b0
+        y2 += a2 * b1
+        z2 += a2 * b2
+    return x, y, z, x2, y2, z2
+
+
+@njit(cache=True, boundscheck=False, fastmath=FAST, error_model="numpy")
 def _apply_update(k, s, first, row_start, rows, panel_start, panels, progress, local, update):
     """Subtract L_k L_k' of supernode k from the panel of supernode s, three columns at a time."""
     n_rows = row_start[k + 1] - row_start[k]
@@ -208,10 +212,15 @@ def _apply_update(k, s, first, row_start, rows, panel_start, panels, progress, l
     n_columns = 3 * (first[k + 1] - first[k])
     ld = _padded(row_start[s + 1] - row_start[s])
     for cb in range(begin, stop):
-        height = 3 * (n_rows - cb)
         source = panel_start[k] + 3 * cb
-        for r in range(0, height, TILE):
-            tile_product(panels, source + r, ld_k, n_columns, panels, source, ld_k, 1, update, r, ld_k)
+        for r in range(0, 3 * (n_rows - cb), TILE):
+            x, y, z, x2, y2, z2 = _products(panels, source + r, source, ld_k, n_columns)
+            store_at(update, r, x)
+            store_at(update, ld_k + r, y)
+            store_at(update, 2 * ld_k + r, z)
+            store_at(update, r + LANES, x2)
+            store_at(update, ld_k + r + LANES, y2)
+            store_at(update, 2 * ld_k + r + LANES, z2)
         target = panel_start[s] + 3 * (rows[start + cb] - first[s]) * ld
         for rb in range(n_rows - cb):
             t = target + 3 * local[rows[start + cb + rb]]
@@ -220,40 +229,42 @@ def _apply_update(k, s, first, row_start, rows, panel_start, panels, progress, l
                     panels[U(t + j * ld + i)] -= update[U(j * ld_k + 3 * rb + i)]
 
 
-@njit(cache=True, boundscheck=False, fastmath={"contract", "reassoc"})
-def _factorize_panel(panels, base, n_columns, ld, update):
+@njit(cache=True, boundscheck=False, fastmath=FAST, error_model="numpy")
+def _factorize_panel(panels, base, n_columns, ld):
     """Dense Cholesky of the first rows of a panel and triangular solve of the others.
 
     Tiles start at multiples of their size; what they write above the diagonal is never read.
+    Dividing by pivots before their roots are taken shortens the chain of operations that wait
+    for each other.
     """
     for c in range(0, n_columns, 3):
-        t = base + c * ld
+        t0, t1, t2 = base + c * ld, base + (c + 1) * ld, base + (c + 2) * ld
         low = c - c % TILE
         if c > 0:
             for r in range(low, ld, TILE):
-                tile_product(panels, base + r, ld, c, panels, base + c, ld, 1, update, r, ld)
-            for j in range(3):
-                for r in range(low, ld):
-                    panels[U(t + j * ld + r)] -= update[U(j * ld + r)]
-        if not panels[t + c] > 0.0:
+                x, y, z, x2, y2, z2 = _products(panels, base + r, base + c, ld, c)
+                store_at(panels, t0 + r, load_at(panels, t0 + r) - x)
+                store_at(panels, t1 + r, load_at(panels, t1 + r) - y)
+                store_at(panels, t2 + r, load_at(panels, t2 + r) - z)
+                r2 = r + LANES
+                store_at(panels, t0 + r2, load_at(panels, t0 + r2) - x2)
+                store_at(panels, t1 + r2, load_at(panels, t1 + r2) - y2)
+                store_at(panels, t2 + r2, load_at(panels, t2 + r2) - z2)
+        p00, p10, p20 = panels[U(t0 + c)], panels[U(t0 + c + 1)], panels[U(t0 + c + 2)]
+        m10, m20 = p10 / p00, p20 / p00
+        p11 = panels[U(t1 + c + 1)] - m10 * p10
+        p21 = panels[U(t1 + c + 2)] - m20 * p10
+        p22 = panels[U(t2 + c + 2)] - m20 * p20 - p21 * (p21 / p11)
+        if not (p00 > 0.0 and p11 > 0.0 and p22 > 0.0):
             return False
-        l00 = np.sqrt(panels[t + c])
-        l10, l20 = panels[t + c + 1] / l00, panels[t + c + 2] / l00
-        pivot = panels[t + ld + c + 1] - l10 * l10
-        if not pivot > 0.0:
-            return False
-        l11 = np.sqrt(pivot)
-        l21 = (panels[t + ld + c + 2] - l20 * l10) / l11
-        pivot = panels[t + 2 * ld + c + 2] - l20 * l20 - l21 * l21
-        if not pivot > 0.0:
-            return False
-        i0, i1, i2 = 1.0 / l00, 1.0 / l11, 1.0 / np.sqrt(pivot)
-        for r in range(low, ld):
-            x = panels[U(t + r)] * i0
-            y = (panels[U(t + ld + r)] - l10 * x) * i1
-            panels[U(t + 2 * ld + r)] = (panels[U(t + 2 * ld + r)] - l20 * x - l21 * y) * i2
-            panels[U(t + ld + r)] = y
-            panels[U(t + r)] = x
+        i0, i1, i2 = 1.0 / np.sqrt(p00), 1.0 / np.sqrt(p11), 1.0 / np.sqrt(p22)
+        l10, l20, l21 = p10 * i0, p20 * i0, p21 * i1
+        for r in range(low, ld, LANES):
+            x = load_at(panels, t0 + r) * i0
+            y = (load_at(panels, t1 + r) - x * l10) * i1
+            store_at(panels, t0 + r, x)
+            store_at(panels, t1 + r, y)
+            store_at(panels, t2 + r, (load_at(panels, t2 + r) - x * l20 - y * l21) * i2)
     return True
 
 
@@ -280,89 +291,101 @@ def solve_forward(factorization: Factorization, rhs: Array) -> Array:
         rhs: The columns of B, one a row, shape (n_rhs, 3 n_blocks).
 
     Returns:
-        The columns of Y, one a row, shape (n_rhs, 3 n_blocks).
+        The columns of Y, one a row, shape (n_rhs, 3 n_blocks), side by side in memory.
     """
     f = factorization
     n_rhs, n = rhs.shape
-    y = np.zeros((n_rhs + (-n_rhs) % COLUMNS, n))
-    y[:n_rhs] = rhs.reshape(n_rhs, -1, 3)[:, f.order].reshape(n_rhs, n)
+    y = np.zeros((n, n_rhs + (-n_rhs) % LANES))
+    _enter(np.ascontiguousarray(rhs), f.order, y)
     _forward(f.first, f.row_start, f.rows, f.panel_start, f.panels, y)
-    return y[:n_rhs]
+    return y.T[:n_rhs]
 
 
 def solve_backward(factorization: Factorization, y: Array) -> Array:
     """Solve L' P X = Y, the second half of `solve`; shapes as there."""
     f = factorization
-    z = y.copy()
-    _backward(f.first, f.row_start, f.rows, f.panel_start, f.panels, z)
-    x = np.empty_like(z)
-    x.reshape(len(y), -1, 3)[:, f.order] = z.reshape(len(y), -1, 3)
+    x = np.empty(y.shape)
+    _backward(f.first, f.row_start, f.rows, f.panel_start, f.panels, np.array(y, order="C"), f.order, x)
     return x
 
 
-@njit(cache=True, boundscheck=False, fastmath={"contract", "reassoc"})
+@njit(cache=True, boundscheck=False)
+def _enter(rhs, order, y):
+    """y = (P rhs')."""
+    n_rhs = rhs.shape[0]
+    for i in range(order.size):
+        for d in range(3):
+            for j in range(n_rhs):
+                y[U(3 * i + d), U(j)] = rhs[U(j), U(3 * order[i] + d)]
+
+
+@njit(cache=True, boundscheck=False, fastmath=FAST, error_model="numpy")
 def _forward(first, row_start, rows, panel_start, panels, y):
-    m, n = y.shape
-    flat = y.reshape(m * n)
-    largest = 0
-    for s in range(first.size - 1):
-        largest = max(largest, row_start[s + 1] - row_start[s])
-    update = np.empty(COLUMNS * _padded(largest))
+    """Solve L y = y, eight right-hand sides side by side, shape (3 n_blocks, n_rhs)."""
+    n_groups = y.shape[1] // LANES
+    flat = y.reshape(y.size)
     for s in range(first.size - 1):
         width = 3 * (first[s + 1] - first[s])
-        n_rows = row_start[s + 1] - row_start[s]
-        ld = _padded(n_rows)
-        base = panel_start[s]
-        top = 3 * first[s]
-        for j in range(0, m, COLUMNS):
-            if not _any_nonzero(flat, j * n + top, n, width):
+        ld = _padded(row_start[s + 1] - row_start[s])
+        top = n_groups * 3 * first[s]
+        for at in range(top, top + n_groups):
+            square = lanes(0.0)
+            for d in range(width):
+                square += load(flat, at + n_groups * d) * load(flat, at + n_groups * d)
+            if total(square) == 0.0:
                 continue
-            for i in range(j, j + COLUMNS):
-                at = i * n + top
+            for d in range(width):
+                value = load(flat, at + n_groups * d)
+                row = panel_start[s] + d
+                for c in range(d):
+                    value -= load(flat, at + n_groups * c) * panels[U(row + c * ld)]
+                store(flat, at + n_groups * d, value * (1.0 / panels[row + d * ld]))
+            for rb in range(row_start[s] + width // 3, row_start[s + 1]):
+                to = at - top + n_groups * 3 * rows[rb]
+                x0, x1, x2 = load(flat, to), load(flat, to + n_groups), load(flat, to + 2 * n_groups)
+                row = panel_start[s] + 3 * (rb - row_start[s])
                 for d in range(width):
-                    value = flat[at + d] / panels[base + d * ld + d]
-                    flat[at + d] = value
-                    for r in range(d + 1, width):
-                        flat[U(at + r)] -= panels[U(base + d * ld + r)] * value
-            for r in range(width - width % TILE, 3 * n_rows, TILE):
-                tile_product(panels, base + r, ld, width, flat, j * n + top, 1, n, update, r, ld)
-            for rb in range(width // 3, n_rows):
-                target = j * n + 3 * rows[row_start[s] + rb]
-                for c in range(COLUMNS):
-                    for i in range(3):
-                        flat[U(target + c * n + i)] -= update[U(c * ld + 3 * rb + i)]
+                    value = load(flat, at + n_groups * d)
+                    entry = U(row + d * ld)
+                    x0 -= value * panels[entry]
+                    x1 -= value * panels[entry + U(1)]
+                    x2 -= value * panels[entry + U(2)]
+                store(flat, to, x0)
+                store(flat, to + n_groups, x1)
+                store(flat, to + 2 * n_groups, x2)
 
 
-@njit(cache=True, boundscheck=False)
-def _any_nonzero(flat, start, n, width):
-    for c in range(COLUMNS):
-        for d in range(width):
-            if flat[start + c * n + d] != 0.0:
-                return True
-    return False
-
-
-@njit(cache=True, boundscheck=False, fastmath={"contract", "reassoc"})
-def _backward(first, row_start, rows, panel_start, panels, y):
-    m, n = y.shape
-    largest = 0
-    for s in range(first.size - 1):
-        largest = max(largest, row_start[s + 1] - row_start[s])
-    known = np.empty(_padded(largest))
+@njit(cache=True, boundscheck=False, fastmath=FAST, error_model="numpy")
+def _backward(first, row_start, rows, panel_start, panels, y, order, x):
+    """Solve L' P x = y for each row, three columns of L at a time; y is overwritten."""
+    known = np.empty(_padded(np.diff(row_start).max()) + LANES)
     for s in range(first.size - 2, -1, -1):
         width = 3 * (first[s + 1] - first[s])
         n_rows = row_start[s + 1] - row_start[s]
         ld = _padded(n_rows)
-        top = 3 * first[s]
-        for j in range(m):
+        for j in range(y.shape[0]):
             for rb in range(n_rows):
                 source = 3 * rows[row_start[s] + rb]
                 for i in range(3):
-                    known[U(3 * rb + i)] = y[j, U(source + i)]
-            for d in range(width - 1, -1, -1):
-                column = panel_start[s] + d * ld
-                total = 0.0
-                for r in range(d + 1, 3 * n_rows):
-                    total += panels[U(column + r)] * known[U(r)]
-                known[d] = (known[d] - total) / panels[column + d]
-                y[j, top + d] = known[d]
+                    known[U(3 * rb + i)] = y[U(j), U(source + i)]
+            for r in range(3 * n_rows, 3 * n_rows + LANES):
+                known[U(r)] = 0.0
+            for d in range(width - 3, -1, -3):
+                t0 = panel_start[s] + d * ld
+                t1, t2 = t0 + ld, t0 + 2 * ld
+                s0 = s1 = s2 = lanes(0.0)
+                for r in range(d + 3, 3 * n_rows, LANES):
+                    value = load_at(known, r)
+                    s0 += load_at(panels, t0 + r) * value
+                    s1 += load_at(panels, t1 + r) * value
+                    s2 += load_at(panels, t2 + r) * value
+                k2 = (known[d + 2] - total(s2)) / panels[t2 + d + 2]
+                k1 = (known[d + 1] - total(s1) - panels[t1 + d + 2] * k2) / panels[t1 + d + 1]
+                k0 = known[d] - total(s0) - panels[t0 + d + 1] * k1 - panels[t0 + d + 2] * k2
+                known[d], known[d + 1], known[d + 2] = k0 / panels[t0 + d], k1, k2
+            for d in range(width):
+                y[j, 3 * first[s] + d] = known[d]
+    for j in range(y.shape[0]):
+        for i in range(order.size):
+            for d in range(3):
+                x[U(j), U(3 * order[i] + d)] = y[U(j), U(3 * i + d)]

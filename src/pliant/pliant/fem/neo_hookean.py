@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant.fem.lanes import LANES, load, store
+from pliant.fem.lanes import LANES, lanes, load, load_at, store, store_at, transpose
 from pliant.fem.material import FAST, NEO_HOOKEAN
 
 U = np.uint64
@@ -114,14 +114,15 @@ def _scatter(elements, slots, e, lane, f, k, force, blocks):
     for pair in range(slots.shape[1]):
         slot = slots[e, pair]
         if slot >= 0:
-            for i in range(9):
-                flat[U(9 * slot + i)] += k[U(LANES * (9 * pair + i) + lane)]
+            at = 9 * LANES * pair
+            store_at(flat, 9 * slot, load_at(flat, 9 * slot) + load_at(k, at + LANES * lane))
+            flat[U(9 * slot + 8)] += k[U(at + LANES * 8 + lane)]
 
 
 @njit(cache=True, fastmath=FAST)
 def _deformation_gradient(X, gradients, G, n_en):
     """F = sum_a x_a (x) dN_a/dX, row by row; G is where the gradients of the point start."""
-    f00 = f01 = f02 = f10 = f11 = f12 = f20 = f21 = f22 = load(X, 0) * 0.0
+    f00 = f01 = f02 = f10 = f11 = f12 = f20 = f21 = f22 = lanes(0.0)
     for a in range(n_en):
         x0, x1, x2 = _load3(X, 3 * a)
         g0, g1, g2 = _load3(gradients, G + 3 * a)
@@ -183,13 +184,13 @@ def _pressures(J, w, lam, mean, p):
     """p = lambda theta at the quadrature points, theta = ln J; returns the volumes."""
     for i in range(J.size):
         p[i] = np.log(J[i])
-    volume = total = lam * 0.0
+    volume = mean_theta = lanes(0.0)
     for q in range(J.size // LANES):
         volume += load(w, q)
-        total += load(w, q) * load(p, q)
+        mean_theta += load(w, q) * load(p, q)
     for q in range(J.size // LANES):
         if mean:
-            store(p, q, lam * total / volume)
+            store(p, q, lam * mean_theta / volume)
         else:
             store(p, q, lam * load(p, q))
     return volume
@@ -235,12 +236,14 @@ def _forces(gradients, G, F, T, w, p, mu, g, tbar, f):
 def _stiffness(gradients, G, w, p, modulus, volume, mean, g, tbar, A, k):
     """K_ab of the node pairs a >= b, row by row; A is scratch for what belongs to a alone.
 
+    Of each pair k holds the first eight entries lane by lane, then the ninth of all lanes.
+
     The volumetric part is lambda V tbar_a tbar_b' (mean), or sum_q w lambda g_a g_b'.
     """
     n_q = w.size // LANES
     n_en = tbar.size // (3 * LANES)
     mu, lam = load(modulus, 0), load(modulus, 1)
-    together = lam / volume if mean else lam * 0.0
+    together = lam / volume if mean else lanes(0.0)
     pair = 0
     for a in range(n_en):
         for q in range(n_q):
@@ -257,7 +260,7 @@ def _stiffness(gradients, G, w, p, modulus, volume, mean, g, tbar, A, k):
             k00, k01, k02 = v0 * b0, v0 * b1, v0 * b2
             k10, k11, k12 = v1 * b0, v1 * b1, v1 * b2
             k20, k21, k22 = v2 * b0, v2 * b1, v2 * b2
-            s = mu * 0.0
+            s = lanes(0.0)
             for q in range(n_q):
                 at, to = 3 * (n_en * q + b), 9 * q
                 s += load(A, to) * load(gradients, G + at)
@@ -286,4 +289,5 @@ def _stiffness(gradients, G, w, p, modulus, volume, mean, g, tbar, A, k):
                     k21 += a2 * b1
                     k22 += a2 * b2
             _store9(k, 9 * pair, (k00 + s, k01, k02, k10, k11 + s, k12, k20, k21, k22 + s), 1.0)
+            transpose(k, 9 * LANES * pair)
             pair += 1

@@ -1,12 +1,27 @@
-"""Symbolic Cholesky: elimination tree, column structures and relaxed supernodes."""
+"""Symbolic Cholesky: elimination order, elimination tree, column structures and relaxed supernodes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.linalg import splu
 
 IntArray = NDArray[np.int64]
+
+
+def minimum_degree(n_blocks: int, row: IntArray, column: IntArray) -> IntArray:
+    """Elimination order of a symmetric pattern, shape (n_blocks,): SuperLU's minimum degree on A + A'."""
+    off = row != column
+    value = -np.ones(2 * int(off.sum()))
+    i = np.concatenate([row[off], column[off]])
+    j = np.concatenate([column[off], row[off]])
+    pattern = coo_matrix((value, (i, j)), shape=(n_blocks, n_blocks)).tocsc()
+    degree = np.asarray(-pattern.sum(axis=1)).ravel() + 1.0
+    pattern = pattern + coo_matrix((degree, (np.arange(n_blocks),) * 2), shape=pattern.shape).tocsc()
+    lu = splu(pattern, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return np.argsort(lu.perm_c).astype(np.int64)
 
 
 def supernodes(
