@@ -244,7 +244,9 @@ def _derivatives(
     for entry in range(entry_segment.size):
         for k in range(3):
             for m in range(3):
-                curvature[entry_pair[entry], k, m] -= entry_weight[entry] * stiffness[entry_segment[entry], k, m]
+                curvature[entry_pair[entry], k, m] -= (
+                    entry_weight[entry] * stiffness[entry_segment[entry], k, m]
+                )
     return length
 
 

@@ -57,7 +57,9 @@ def make_pattern(body: Body, extra: IntArray) -> Pattern:
     own = np.arange(n_free) * (n_free + 1)
     keys = np.unique(np.concatenate([key[coupled], extra_key, own]))
     slots = np.where(coupled, np.searchsorted(keys, key), -1)
-    return Pattern(n_free, keys // n_free, keys % n_free, np.ascontiguousarray(slots), np.searchsorted(keys, own))
+    return Pattern(
+        n_free, keys // n_free, keys % n_free, np.ascontiguousarray(slots), np.searchsorted(keys, own)
+    )
 
 
 def elastic_energy(body: Body, x: Array) -> float:
@@ -90,8 +92,7 @@ def tangent_stiffness(body: Body, pattern: Pattern, x: Array) -> tuple[Array, Ar
     blocks = np.zeros((pattern.row.size, 3, 3))
     smallest = _add_force_and_stiffness(body, x, pattern.slots, force, blocks)
     if body.springs.any():
-        free = body.unknown >= 0
-        blocks[pattern.diagonal] += body.springs[free][:, None, None] * np.eye(3)
+        blocks[pattern.diagonal] += body.springs[body.free][:, None, None] * np.eye(3)
     return force, blocks, smallest
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 
 import numpy as np
@@ -66,6 +67,11 @@ class Body:
         """Whether the volumetric energy uses the element's mean dilatation."""
         return self.element == "tet10_mean"
 
+    @cached_property
+    def free(self) -> IntArray:
+        """Nodes that can move, in the order of their unknowns, shape (n_free,)."""
+        return np.flatnonzero(self.unknown >= 0)
+
     @property
     def n_nodes(self) -> int:
         return len(self.mesh.nodes)
@@ -73,7 +79,7 @@ class Body:
     @property
     def n_free(self) -> int:
         """Number of nodes that can move."""
-        return int(self.unknown.max()) + 1
+        return self.free.size
 
     @property
     def kernel(self) -> tuple[IntArray, Array, Array, IntArray, Array, Array, bool]:
@@ -117,7 +123,9 @@ def make_body(
     if element not in ELEMENTS:
         raise PliantError(f"element: given {element!r}; allowed: {', '.join(ELEMENTS)}")
     mesh = linear(mesh) if element == "tet4" else quadratic(mesh)
-    laws = {int(r): materials for r in np.unique(mesh.region)} if isinstance(materials, Material) else materials
+    laws = (
+        {int(r): materials for r in np.unique(mesh.region)} if isinstance(materials, Material) else materials
+    )
     missing = sorted(set(np.unique(mesh.region).tolist()) - set(laws))
     if missing:
         raise PliantError(f"regions {missing} of the mesh have no material; given: {sorted(laws)}")
@@ -160,7 +168,9 @@ def make_body(
 def _check_rigid(rigid: Sequence[IntArray], fixed: IntArray) -> None:
     together = np.concatenate([*rigid, fixed]) if rigid else _NONE
     if np.unique(together).size != together.size:
-        raise PliantError("rigid groups overlap each other or the fixed nodes; each node belongs to one at most")
+        raise PliantError(
+            "rigid groups overlap each other or the fixed nodes; each node belongs to one at most"
+        )
     if any(len(group) < 3 for group in rigid):
         raise PliantError("a rigid group needs three nodes or more")
 

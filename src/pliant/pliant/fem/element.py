@@ -111,7 +111,13 @@ def force_and_stiffness(x, elements, gradients, weights, law, mu, lam, mean, slo
     n_elements, n_en = elements.shape
     n_q = weights.shape[1]
     with_stiffness = slots.shape[0] > 0
-    F, P, T, R, work = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    F, P, T, R, work = (
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+    )
     t, tbar, f = np.empty((n_en, 3)), np.empty((n_en, 3)), np.empty((n_en, 3))
     k = np.empty((n_en * (n_en + 1) // 2, 9))
     smallest = np.inf
@@ -219,7 +225,9 @@ def _stiffness_st_venant_kirchhoff(k, G, F, S, w, mu, p):
                 s += G[a, i] * (S[i, 0] * G[b, 0] + S[i, 1] * G[b, 1] + S[i, 2] * G[b, 2])
             for i in range(3):
                 for j in range(3):
-                    k[pair, 3 * i + j] += w * (mu * (FG[b, i] * FG[a, j] + dot * B[i, j]) + (s if i == j else 0.0))
+                    k[pair, 3 * i + j] += w * (
+                        mu * (FG[b, i] * FG[a, j] + dot * B[i, j]) + (s if i == j else 0.0)
+                    )
             pair += U(1)
 
 
@@ -285,7 +293,9 @@ def third_derivative(x, elements, gradients, weights, law, mu, lam, mean, left, 
             G = gradients[e, q]
             for a in range(n_en):
                 for i in range(3):
-                    out[elements[e, a], i] += w[q] * (Q[i, 0] * G[a, 0] + Q[i, 1] * G[a, 1] + Q[i, 2] * G[a, 2])
+                    out[elements[e, a], i] += w[q] * (
+                        Q[i, 0] * G[a, 0] + Q[i, 1] * G[a, 1] + Q[i, 2] * G[a, 2]
+                    )
 
 
 @njit(cache=True)

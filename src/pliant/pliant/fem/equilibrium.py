@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import EquilibriumError, InvertedElementError, LimitPointError, NotConvergedError, PliantError
+from pliant.errors import (
+    EquilibriumError,
+    InvertedElementError,
+    LimitPointError,
+    NotConvergedError,
+    PliantError,
+)
 from pliant.fem.assembly import smallest_jacobian
 from pliant.fem.system import Linearization, System, advance, linearize
 
@@ -136,10 +142,15 @@ def solve_equilibrium(
     unbalanced = np.zeros(3 * system.reduction.n_unknown)
     while reached < 1.0:
         fraction = min(reached + stride, 1.0)
-        part = (start + fraction * (command - start), state.effector_force + fraction * (force - state.effector_force))
+        part = (
+            start + fraction * (command - start),
+            state.effector_force + fraction * (force - state.effector_force),
+        )
         at_command, at_force = goal if fraction == 1.0 else part
         try:
-            here = _newton(system, here, at_command, length_driven, at_force, (1.0 - fraction) * unbalanced, options)
+            here = _newton(
+                system, here, at_command, length_driven, at_force, (1.0 - fraction) * unbalanced, options
+            )
         except EquilibriumError as error:
             if stride == 1.0:
                 unbalanced = linearize(system, state.x, state.effort, state.effector_force).residual
@@ -164,7 +175,9 @@ def _check_command(system: System, command: Array, length_driven: BoolArray, for
     pushed = system.unilateral & ~length_driven & (command < 0)
     if pushed.any():
         name = system.actuators[int(np.argmax(pushed))].name
-        raise PliantError(f"command: {name!r} can only pull; given {command[pushed][0]} N; allowed: 0 or more")
+        raise PliantError(
+            f"command: {name!r} can only pull; given {command[pushed][0]} N; allowed: 0 or more"
+        )
 
 
 def _newton(
@@ -193,10 +206,11 @@ def _newton(
         with_friction = [] if at.pulls is at.rows else [at.pulls]
         missing = at.residual - unbalanced
         y = system.solver.solve_forward(np.vstack([-missing, at.rows, *with_friction]))
-        rows, pulls = y[1 : 1 + n_e + n_a], y[-n_e - n_a :]
-        W = rows @ rows.T
-        gain = rows[n_e:] @ pulls[n_e:].T
-        free_course = at.course + rows[n_e:] @ y[0] - gain @ effort
+        products = y @ y.T
+        W = products[1 : 1 + n_e + n_a, 1 : 1 + n_e + n_a].copy()
+        motion = products[1 : 1 + n_e + n_a, -n_e - n_a :]
+        pulls, gain = y[-n_e - n_a :], motion[n_e:, n_e:]
+        free_course = at.course + products[1 + n_e : 1 + n_e + n_a, 0] - gain @ effort
         wanted = _efforts(gain, free_course, command, length_driven, system.unilateral)
         load = y[0] + (wanted - effort) @ pulls[n_e:]
         move = system.solver.solve_backward(load[None])[0]
@@ -209,12 +223,13 @@ def _newton(
             raise NotConvergedError(f"Newton's method diverged in step {step}", reached)
         if ratio == 0.0:
             raise InvertedElementError(f"every step inverts an element (Newton step {step})", reached)
-        rounding = _ROUNDING * _stiffness_scale(system, at) * system.size
-        balanced = residual <= options.residual_tolerance * at.force_scale + rounding
-        if ratio == 1.0 and largest <= options.tolerance * system.size and balanced:
+        settled = ratio == 1.0 and largest <= options.tolerance * system.size
+        if settled and _balanced(system, at, residual, options):
             if not stable:
-                raise LimitPointError("the equilibrium is unstable: its tangent is not positive definite", reached)
-            system.memory.x, system.memory.rows, system.memory.pulls = x, rows, pulls
+                raise LimitPointError(
+                    "the equilibrium is unstable: its tangent is not positive definite", reached
+                )
+            system.memory.x, system.memory.pulls, system.memory.motion = x, pulls, motion
             return replace(reached, converged=True)
     raise NotConvergedError(
         f"no equilibrium after {options.max_steps} Newton steps: last step {largest:.2e} m, "
@@ -230,14 +245,20 @@ def _predict(
     start = np.where(length_driven, state.effort, command)
     if system.memory.x is not state.x:
         return state.x, start
-    rows, pulls, n_e = system.memory.rows, system.memory.pulls, 3 * system.n_e
-    loads = (force - state.effector_force).ravel() @ pulls[:n_e]
-    gain = rows[n_e:] @ pulls[n_e:].T
-    free_course = state.course + rows[n_e:] @ loads - gain @ state.effort
+    pulls, motion, n_e = system.memory.pulls, system.memory.motion, 3 * system.n_e
+    pushed = (force - state.effector_force).ravel()
+    gain = motion[n_e:, n_e:]
+    free_course = state.course + motion[n_e:, :n_e] @ pushed - gain @ state.effort
     effort = _efforts(gain, free_course, command, length_driven, system.unilateral)
-    loads = loads + (effort - state.effort) @ pulls[n_e:]
+    loads = np.concatenate([pushed, effort - state.effort]) @ pulls
     x, ratio = _guarded(system, state.x, system.solver.solve_backward(loads[None])[0])
     return (x, effort) if ratio == 1.0 else (state.x, start)
+
+
+def _balanced(system: System, at: Linearization, residual: float, options: NewtonOptions) -> bool:
+    """Whether a residual [N] is small against the forces in balance, or is rounding."""
+    rounding = _ROUNDING * _stiffness_scale(system, at) * system.size
+    return residual <= options.residual_tolerance * at.force_scale + rounding
 
 
 def _factorize_shifted(system: System, at: Linearization) -> bool:
@@ -248,7 +269,7 @@ def _factorize_shifted(system: System, at: Linearization) -> bool:
 
 def _stiffness_scale(system: System, at: Linearization) -> float:
     """Mean magnitude of the tangent's diagonal [N/m]."""
-    diagonal = np.einsum("bii->bi", at.blocks[system.reduction.row == system.reduction.column])
+    diagonal = np.einsum("bii->bi", at.blocks[system.reduction.diagonal])
     return float(np.abs(diagonal).mean())
 
 
@@ -262,7 +283,9 @@ def _guarded(system: System, x: Array, move: Array) -> tuple[Array, float]:
     return x, 0.0
 
 
-def _efforts(W: Array, free_course: Array, command: Array, length_driven: BoolArray, unilateral: BoolArray) -> Array:
+def _efforts(
+    W: Array, free_course: Array, command: Array, length_driven: BoolArray, unilateral: BoolArray
+) -> Array:
     """Efforts that give the commanded course, or slack: 0 <= lambda _|_ s_free + W lambda - s_c >= 0.
 
     Principal pivoting by the least index, finite for any matrix with positive principal minors

@@ -35,6 +35,7 @@ class Reduction:
         n_unknown: Blocks of three unknowns: single nodes first, then translation and rotation
             of each rigid group.
         row, column: Pattern over the unknowns, row >= column.
+        diagonal: Block of each diagonal entry, shape (n_unknown,).
         single: Free nodes (as nodes of the mesh) in no group.
     """
 
@@ -43,13 +44,14 @@ class Reduction:
     n_unknown: int
     row: IntArray
     column: IntArray
+    diagonal: IntArray
     single: IntArray
 
     def advance(self, x: Array, step: Array) -> Array:
         """Node positions after a step of the unknowns, shape (n_nodes, 3)."""
         moved = x.copy()
         step = step.reshape(-1, 3)
-        moved[self.single] += step[: self.single.size]
+        moved[self.single] = np.take(x, self.single, axis=0) + step[: self.single.size]
         for g, group in enumerate(self.body.rigid):
             translation, rotation = step[self.single.size + 2 * g : self.single.size + 2 * g + 2]
             centre = x[group].mean(axis=0)
@@ -116,7 +118,7 @@ def make_reduction(body: Body, pattern: Pattern) -> Reduction:
     free = np.flatnonzero(body.unknown >= 0)
     single = np.setdiff1d(free, grouped)
     if not body.rigid:
-        return Reduction(body, pattern, free.size, pattern.row, pattern.column, single)
+        return Reduction(body, pattern, free.size, pattern.row, pattern.column, pattern.diagonal, single)
     first = np.empty(body.n_free, dtype=np.int64)
     first[body.unknown[single]] = np.arange(single.size)
     for g, group in enumerate(body.rigid):
@@ -124,6 +126,12 @@ def make_reduction(body: Body, pattern: Pattern) -> Reduction:
     n_unknown = single.size + 2 * len(body.rigid)
     i, j = first[pattern.row], first[pattern.column]
     keys = {(a, b) for a, b in zip(i.tolist(), j.tolist(), strict=True)}
-    wide = {(a + p, b + q) for a, b in keys for p in range(1 + (a >= single.size)) for q in range(1 + (b >= single.size))}
+    wide = {
+        (a + p, b + q)
+        for a, b in keys
+        for p in range(1 + (a >= single.size))
+        for q in range(1 + (b >= single.size))
+    }
     lower = np.array(sorted({(max(p), min(p)) for p in wide}), dtype=np.int64)
-    return Reduction(body, pattern, n_unknown, lower[:, 0], lower[:, 1], single)
+    row, column = lower.T.copy()
+    return Reduction(body, pattern, n_unknown, row, column, np.flatnonzero(row == column), single)

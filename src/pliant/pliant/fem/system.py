@@ -26,12 +26,13 @@ class Memory:
 
     Attributes:
         x: Positions of the state it belongs to, recognised by identity; None before any.
-        rows, pulls: L^-1 P H' and L^-1 P times the pulls at that state, shape (n_rows, 3 n_unknown).
+        pulls: L^-1 P times the pulls at that state, shape (n_rows, 3 n_unknown).
+        motion: H K^-1 times the pulls: motion per effector force and effort, shape (n_rows, n_rows).
     """
 
     x: Array | None = None
-    rows: Array = field(default_factory=lambda: np.zeros((0, 0)))
     pulls: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    motion: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 @dataclass(frozen=True)
@@ -182,11 +183,11 @@ def linearize(system: System, x: Array, effort: Array, effector_force: Array) ->
             pulls[3 * n_e + a, body.unknown[actuator.nodes[free]]] = at.pull[free]
         used, slots = system.couplings[a]
         blocks[slots] -= effort[a] * at.curvature[used]
-    free = body.unknown >= 0
     applied = np.concatenate([effector_force.ravel(), effort])
-    external = system.weight[free].ravel() + applied @ pulls.reshape(len(pulls), -1)
-    residual = force[free].ravel() - external
-    scale = float(np.sqrt(np.sum(external**2))) + 1e-3 * float(np.sqrt(np.sum(force[~free] ** 2)))
+    external = np.take(system.weight, body.free, axis=0).ravel() + applied @ pulls.reshape(len(pulls), -1)
+    residual = np.take(force, body.free, axis=0).ravel() - external
+    supports = force[body.unknown < 0]
+    scale = float(np.linalg.norm(external) + 1e-3 * np.linalg.norm(supports))
     reduced = system.reduction.reduce(x, blocks, residual, rows.reshape(len(rows), -1))
     blocks, residual, unknown_rows = reduced
     if pulls is rows:
