@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import rclpy
-from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Pose
 from numpy.typing import NDArray
 from pliant_msgs.action import FollowEffectorPath
@@ -27,7 +25,6 @@ Array = NDArray[np.float64]
 
 DEEP = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 RATE_WINDOW_S = 1.0
-PATIENCE = 5.0  # times the planned duration, before a path is given up
 
 
 @dataclass
@@ -40,8 +37,11 @@ class Record:
         wanted: Goal that the controller pursued by stamp [ns].
         actuators: Actuator readings by stamp [ns].
         commands: Stamps of commands [ns].
+        heard: When each actuator state was heard, by stamp [s].
+        answered: When each command was heard, by the stamp that it answers [s].
         steps: Control steps until each goal was settled.
         message: The result in words.
+        complete: Whether every goal was met.
     """
 
     goals: Array
@@ -49,8 +49,11 @@ class Record:
     wanted: dict[int, Array] = field(default_factory=dict)
     actuators: dict[int, convert.ActuatorReading] = field(default_factory=dict)
     commands: list[int] = field(default_factory=list)
+    heard: dict[int, float] = field(default_factory=dict)
+    answered: dict[int, float] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
     message: str = ""
+    complete: bool = False
 
     def reached(self) -> Array:
         """True position when each goal was left [m], shape (n_visits, 3).
@@ -60,10 +63,10 @@ class Record:
         Raises:
             PliantError: If the record does not hold every goal.
         """
-        stamps = sorted(stamp for stamp in self.wanted if stamp in self.truth)
         left: list[Array] = []
-        for before, stamp in pairwise(stamps):
-            if not np.array_equal(self.wanted[before], self.wanted[stamp]):
+        for stamp in sorted(stamp for stamp in self.wanted if stamp in self.truth):
+            following = len(left) + 1
+            if following < len(self.goals) and np.array_equal(self.wanted[stamp], self.goals[following]):
                 left.append(self.truth[stamp])
         left.append(self.truth[max(self.truth)])
         if len(left) != len(self.goals):
@@ -77,6 +80,11 @@ class Record:
     def rate(self) -> float:
         """Commands a second."""
         return (len(self.commands) - 1) * convert.NANOSECONDS / max(1, self.commands[-1] - self.commands[0])
+
+    def answer_time(self) -> float:
+        """Median time between an actuator state and the command for it [s]."""
+        both = set(self.heard) & set(self.answered)
+        return float(np.median([max(1e-6, self.answered[stamp] - self.heard[stamp]) for stamp in both]))
 
     @property
     def _stamps(self) -> list[int]:
@@ -143,22 +151,26 @@ class PathClient:
         return record.rate()
 
     def follow(
-        self, goals: Array, *, hold: float, progress: Callable[[int, int, float], None] | None = None
+        self,
+        goals: Array,
+        *,
+        tolerance: float,
+        patience: float,
+        progress: Callable[[int, int, float], None] | None = None,
     ) -> Record:
         """Send a path and wait for its end.
 
         Args:
             goals: Points [m], shape (n_visits, 3).
-            hold: Time for each point [s].
+            tolerance: Distance that meets a point [m].
+            patience: Time after which the path is given up [s].
             progress: Called with goals done, all goals, and the last distance [m].
 
         Raises:
             PliantError: If the path is refused, or does not end in time.
         """
         record = self._record = Record(goals)
-        due = np.round(hold * convert.NANOSECONDS * np.arange(1, len(goals) + 1)).astype(int)
-        goal = FollowEffectorPath.Goal(time=[_duration(int(stamp)) for stamp in due])
-        goal.effector = self._effectors[0]
+        goal = FollowEffectorPath.Goal(effector=self._effectors[0], tolerance=tolerance)
         goal.path.header.frame_id = self._frame
         goal.path.poses = [Pose(position=convert.point(position)) for position in goals]
         sending = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
@@ -167,7 +179,7 @@ class PathClient:
         if handle is None or not handle.accepted:
             raise PliantError("the controller refused the path; /diagnostics says why")
         ending = handle.get_result_async()
-        deadline = time.monotonic() + PATIENCE * (hold * len(goals) + 2.0)
+        deadline = time.monotonic() + patience
         done = 0
         while not ending.done():
             self._executor.spin_once(timeout_sec=0.1)
@@ -179,6 +191,7 @@ class PathClient:
                 progress(done, len(goals), self._feedback[1])
         result = ending.result().result
         record.steps, record.message = list(result.steps), result.message
+        record.complete = result.code == FollowEffectorPath.Result.REACHED
         if len(result.steps) < len(goals):
             raise PliantError(f"the path ended early: {result.message} (code {result.code})")
         if progress is not None:
@@ -201,11 +214,14 @@ class PathClient:
         return min(len(record.commands), len(record.truth), len(record.actuators)) > 1
 
     def _on_command(self, message: ActuatorCommand) -> None:
-        self._record.commands.append(convert.nanoseconds(message.header.stamp))
+        stamp = convert.nanoseconds(message.header.stamp)
+        self._record.commands.append(stamp)
+        self._record.answered[stamp] = time.monotonic()
 
     def _on_actuators(self, message: ActuatorState) -> None:
         reading = convert.actuator_reading(message, self._names)
         self._record.actuators[reading.stamp] = reading
+        self._record.heard[reading.stamp] = time.monotonic()
 
     def _on_truth(self, message: EffectorStates) -> None:
         reading = convert.effector_reading(message, self._effectors)
@@ -216,7 +232,3 @@ class PathClient:
 
     def _on_feedback(self, message: Any) -> None:
         self._feedback = (message.feedback.index, message.feedback.error)
-
-
-def _duration(stamp: int) -> Duration:
-    return Duration(sec=stamp // convert.NANOSECONDS, nanosec=stamp % convert.NANOSECONDS)

@@ -15,12 +15,16 @@ import numpy as np
 
 from pliant.control import InverseParameters
 from pliant.errors import PliantError
-from pliant.robot import load_robot
+from pliant.robot import Robot, load_robot
 from pliant_nodes import conversions as convert
 from pliant_nodes.bag import read_bag
 from pliant_nodes.controller_core import ControllerCore, Reference, Snapshot
+from pliant_nodes.gate import CommandClock, MeasurementClock, MessageGate
+from pliant_nodes.simulated_robot import expected_messages
 
 INPUTS = ("actuator_states", "effector_states", "condensed_model")
+OUTPUTS = ("reference", "actuator_command")
+LONGEST_GAP = convert.NANOSECONDS // 5  # a longer silence may have made the controller forget
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,15 @@ def replay(folder: Path, robot_file: str, parameters: InverseParameters, *, peri
         PliantError: If the bag cannot be read or holds no command.
     """
     robot = load_robot(robot_file)
-    sets = _sets(folder)
+    sets = _sets(folder, robot)
     core: ControllerCore | None = None
-    compared = different = skipped = 0
+    compared = different = skipped = last = 0
     for stamp in sorted(stamp for stamp, found in sets.items() if "actuator_command" in found):
         found = sets[stamp]
         recorded = convert.actuator_order(found["actuator_command"], robot.actuator_names)
+        if stamp - last > LONGEST_GAP:
+            core = None
+        last = stamp
         if not set(INPUTS) <= set(found):
             skipped += 1
             core = None
@@ -81,18 +88,28 @@ def replay(folder: Path, robot_file: str, parameters: InverseParameters, *, peri
     return Replay(compared, different, skipped)
 
 
-def _sets(folder: Path) -> dict[int, dict[str, Any]]:
-    """Messages by their stamp [ns] and the last part of their topic."""
+def _sets(folder: Path, robot: Robot) -> dict[int, dict[str, Any]]:
+    """Messages that the controller let in, and its own, by their stamp [ns] and the name of their topic."""
     sets: dict[int, dict[str, Any]] = {}
+    gate: MessageGate | None = None
+    clocks = {name: MeasurementClock() for name in INPUTS}
     for topic, _, message in read_bag(folder):
         name = topic.rsplit("/", 1)[-1]
-        if (
-            name in (*INPUTS, "reference", "actuator_command")
-            and "/ground_truth/" not in topic
-            and "/predicted/" not in topic
-        ):
+        if name not in (*INPUTS, *OUTPUTS) or topic.rsplit("/", 2)[-2] in ("ground_truth", "predicted"):
+            continue
+        gate = gate or MessageGate(expected_messages(robot, message.header.frame_id))
+        if _admitted(name, message, gate, clocks):
             sets.setdefault(convert.nanoseconds(message.header.stamp), {})[name] = message
     return sets
+
+
+def _admitted(name: str, message: Any, gate: MessageGate, clocks: dict[str, MeasurementClock]) -> bool:
+    if name == "reference":
+        return True
+    if name == "actuator_command":
+        return gate.actuator_command(message, CommandClock(0), convert.nanoseconds(message.header.stamp))
+    check = {INPUTS[0]: gate.actuator_state, INPUTS[1]: gate.effector_states, INPUTS[2]: gate.condensed_model}
+    return check[name](message, clocks[name])
 
 
 def _reference(message: Any, effectors: tuple[str, ...]) -> Reference | None:

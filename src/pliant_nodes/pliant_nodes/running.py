@@ -132,6 +132,9 @@ def run(make_node: Callable[[], RobotNode]) -> None:
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except RuntimeError:  # an interrupt inside rclpy's compiled code comes out as this
+        if rclpy.ok():
+            raise
     except PliantError as error:
         sys.stderr.write(f"{error}\n")
         status = 1
