@@ -70,7 +70,7 @@ def test_tip_and_tension_agree_when_the_north_cable_is_pulled(monkeypatch, recor
         options=NewtonOptions(tolerance=1e-10, residual_tolerance=1e-8),
     )
     tip = np.abs(1e3 * state.effector[0] - TIP_MM).max()
-    record_property("tip_mm", tip)
-    record_property("tension", abs(state.effort[0] / TENSION_N - 1))
+    record_property("tip_mm", float(tip))
+    record_property("tension", float(abs(state.effort[0] / TENSION_N - 1)))
     assert tip <= TIP_TOLERANCE_MM
     assert state.effort[0] == pytest.approx(TENSION_N, rel=TENSION_TOLERANCE)

@@ -35,7 +35,7 @@ def newton_steps(name: str, n: int) -> np.ndarray:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_random_actuations_converge_in_few_steps(name, record_property):
     steps = newton_steps(name, 10)
-    record_property("mean_newton_steps", steps.mean())
+    record_property("mean_newton_steps", float(steps.mean()))
     assert steps.mean() <= MEAN_STEPS
 
 
@@ -43,7 +43,7 @@ def test_random_actuations_converge_in_few_steps(name, record_property):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_two_hundred_random_actuations_converge_in_few_steps(name, record_property):
     steps = newton_steps(name, 200)
-    record_property("mean_newton_steps", steps.mean())
+    record_property("mean_newton_steps", float(steps.mean()))
     assert steps.mean() <= MEAN_STEPS
 
 

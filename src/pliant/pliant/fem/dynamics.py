@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pliant.errors import NotConvergedError, PliantError
 from pliant.fem.assembly import mass_matrix
-from pliant.fem.equilibrium import NewtonOptions, State
-from pliant.fem.system import System, advance, linearize
+from pliant.fem.equilibrium import NewtonOptions, State, guarded_step
+from pliant.fem.system import System, linearize
 
 Array = NDArray[np.float64]
 
@@ -109,9 +109,9 @@ def implicit_euler(
     if damping.beta:
         viscous = viscous + damping.beta * linearize(system, motion.x, effort, effector_force).blocks
     added = mass / h**2 + viscous / h
-    x = motion.x + h * motion.v
+    x, _ = guarded_step(system, motion.x, h * motion.v[free].ravel())
     system.memory.x = None
-    for _ in range(options.max_steps):
+    for count in range(1, options.max_steps + 1):
         at = linearize(system, x, effort, effector_force)
         moved = (x - motion.x)[free]
         inertial = _multiply(system, mass, moved - h * motion.v[free]) / h**2
@@ -120,14 +120,16 @@ def implicit_euler(
             break
         y = system.solver.solve_forward(np.vstack([-residual, at.rows]))
         step = system.solver.solve_backward(y[:1])[0]
-        x = advance(system, x, step)
-        if np.abs(step).max() <= options.tolerance * system.size:
+        x, ratio = guarded_step(system, x, step)
+        if ratio == 1.0 and np.abs(step).max() <= options.tolerance * system.size:
             return Motion(x, (x - motion.x) / h), y[1:] @ y[1:].T
     state = State(
         x, effort, system.course(x), effector_force, system.effector(x),
-        np.zeros((len(at.rows),) * 2), float(np.linalg.norm(residual)), options.max_steps, False,
+        np.zeros((len(at.rows),) * 2), float(np.linalg.norm(residual)), count, False,
     )  # fmt: skip
-    raise NotConvergedError(f"no implicit Euler step of {h} s after {options.max_steps} Newton steps", state)
+    raise NotConvergedError(
+        f"no implicit Euler step of {h} s ({count} Newton steps): take a shorter one", state
+    )
 
 
 def _multiply(system: System, blocks: Array, vector: Array) -> Array:

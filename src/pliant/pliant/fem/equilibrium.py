@@ -23,6 +23,10 @@ BoolArray = NDArray[np.bool_]
 _ROUNDING = 1e-12
 """Residual that rounding alone leaves, relative to mean stiffness times the system's size."""
 
+_HOPELESS_CUT, _HOPELESS_STEP = 0.2, 0.5
+"""A Newton step cut below this ratio, or longer than this share of the system's size, leads nowhere:
+the command is subdivided at once."""
+
 
 @dataclass(frozen=True)
 class NewtonOptions:
@@ -216,13 +220,17 @@ def _newton(
         move = system.solver.solve_backward(load[None])[0]
         largest = float(np.abs(move).max())
         residual = float(np.linalg.norm(missing))
-        x, ratio = _guarded(system, x, move)
+        x, ratio = guarded_step(system, x, move)
         effort = effort + ratio * (wanted - effort)
         reached = State(x, effort, system.course(x), force, system.effector(x), W, residual, step, False)
-        if not np.isfinite(largest) or largest > 2.0 * system.size:
-            raise NotConvergedError(f"Newton's method diverged in step {step}", reached)
-        if ratio == 0.0:
-            raise InvertedElementError(f"every step inverts an element (Newton step {step})", reached)
+        if not stable and (ratio < _HOPELESS_CUT or not largest < _HOPELESS_STEP * system.size):
+            raise LimitPointError(f"no stable equilibrium is near (Newton step {step})", reached)
+        if ratio < _HOPELESS_CUT:
+            raise InvertedElementError(
+                f"Newton step {step} inverts elements, even cut to {ratio:.2g}", reached
+            )
+        if not largest < _HOPELESS_STEP * system.size:
+            raise NotConvergedError(f"Newton step {step} moves a node by {largest:.2g} m", reached)
         settled = ratio == 1.0 and largest <= options.tolerance * system.size
         if settled and _balanced(system, at, residual, options):
             if not stable:
@@ -231,7 +239,7 @@ def _newton(
                 )
             system.memory.x, system.memory.pulls, system.memory.motion = x, pulls, motion
             return replace(reached, converged=True)
-    raise NotConvergedError(
+    raise (NotConvergedError if stable else LimitPointError)(
         f"no equilibrium after {options.max_steps} Newton steps: last step {largest:.2e} m, "
         f"residual {residual:.2e} N of {at.force_scale:.2e} N",
         reached,
@@ -251,7 +259,7 @@ def _predict(
     free_course = state.course + motion[n_e:, :n_e] @ pushed - gain @ state.effort
     effort = _efforts(gain, free_course, command, length_driven, system.unilateral)
     loads = np.concatenate([pushed, effort - state.effort]) @ pulls
-    x, ratio = _guarded(system, state.x, system.solver.solve_backward(loads[None])[0])
+    x, ratio = guarded_step(system, state.x, system.solver.solve_backward(loads[None])[0])
     return (x, effort) if ratio == 1.0 else (state.x, start)
 
 
@@ -273,9 +281,9 @@ def _stiffness_scale(system: System, at: Linearization) -> float:
     return float(np.abs(diagonal).mean())
 
 
-def _guarded(system: System, x: Array, move: Array) -> tuple[Array, float]:
-    """Positions after the largest of the steps 1, 1/2, 1/4, ... that inverts no element, and its ratio."""
-    for halving in range(9):
+def guarded_step(system: System, x: Array, move: Array) -> tuple[Array, float]:
+    """Positions [m] after the largest of the steps 1, 1/2, 1/4, ... that inverts no element, and its ratio."""
+    for halving in range(4):
         ratio = 0.5**halving
         moved = advance(system, x, ratio * move)
         if smallest_jacobian(system.body, moved) > 0.0:
