@@ -8,7 +8,13 @@ from pliant.fem import State, System
 
 
 def condense(
-    system: System, state: State, *, robot: str, robot_hash: str, effectors: tuple[str, ...], stamp: float = 0.0
+    system: System,
+    state: State,
+    *,
+    robot: str,
+    robot_hash: str,
+    effectors: tuple[str, ...],
+    stamp: float = 0.0,
 ) -> CondensedModel:
     """Condense a finite-element system at an equilibrium (Navez et al. 2023, eqs. 1-3 and 6).
 
@@ -28,7 +34,9 @@ def condense(
         PliantError: If an actuator has friction: W would not be symmetric.
     """
     if not system.frictionless:
-        raise PliantError(f"{robot!r}: a condensed model has no friction; build it from a system without drag")
+        raise PliantError(
+            f"{robot!r}: a condensed model has no friction; build it from a system without drag"
+        )
     x_e_free, delta_a_free = free_state(
         state.compliance, state.effector, state.course, state.effort, state.effector_force
     )
