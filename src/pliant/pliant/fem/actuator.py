@@ -109,7 +109,7 @@ class Cable:
 
     def course(self, x: Array) -> float:
         """Pulled length s = L0 - L(x) [m]."""
-        return self.rest_length - float(np.linalg.norm(np.diff(self.points(x), axis=0), axis=1).sum())
+        return self.rest_length - _length(self.points(x))
 
     def derivatives(self, x: Array) -> Derivatives:
         """Course [m], H = -dL/dx, pull = -sum_i exp(-drag Theta_i) dL_i/dx and its curvature [1/m]."""
@@ -203,6 +203,17 @@ def _points(x, pull_point, nodes, start, node, weight):
             for k in range(3):
                 points[i + 1, k] += weight[p] * x[nodes[node[p]], k]
     return points
+
+
+@njit(cache=True)
+def _length(points):
+    length = 0.0
+    for i in range(points.shape[0] - 1):
+        square = 0.0
+        for k in range(3):
+            square += (points[i + 1, k] - points[i, k]) ** 2
+        length += np.sqrt(square)
+    return length
 
 
 @njit(cache=True)

@@ -72,6 +72,11 @@ class Body:
         """Nodes that can move, in the order of their unknowns, shape (n_free,)."""
         return np.flatnonzero(self.unknown >= 0)
 
+    @cached_property
+    def held(self) -> IntArray:
+        """Nodes that cannot move, shape (n_nodes - n_free,)."""
+        return np.flatnonzero(self.unknown < 0)
+
     @property
     def n_nodes(self) -> int:
         return len(self.mesh.nodes)
@@ -220,7 +225,7 @@ def _orbits(*orbits: tuple[tuple[float, ...], float]) -> tuple[Array, Array]:
     """Quadrature rule from its orbits: a barycentric point, permuted, and its weight."""
     points = [sorted(set(permutations(point))) for point, _ in orbits]
     weights = [np.full(len(p), weight) for p, (_, weight) in zip(points, orbits, strict=True)]
-    return np.array(sum(points, [])), np.concatenate(weights)
+    return np.array([point for orbit in points for point in orbit]), np.concatenate(weights)
 
 
 _A4, _B4 = 0.5854101966249685, 0.1381966011250105

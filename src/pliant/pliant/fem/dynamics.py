@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import NotConvergedError, PliantError
 from pliant.fem.assembly import mass_matrix
-from pliant.fem.equilibrium import NewtonOptions, State, guarded_step
+from pliant.fem.equilibrium import NEWTON, NewtonOptions, State, guarded_step
 from pliant.fem.system import System, linearize
 
 Array = NDArray[np.float64]
@@ -26,6 +26,9 @@ class Damping:
 
     alpha: float = 0.0
     beta: float = 0.0
+
+
+UNDAMPED = Damping()
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,8 @@ def implicit_euler(
     *,
     effort: Array,
     effector_force: Array,
-    damping: Damping = Damping(),
-    options: NewtonOptions = NewtonOptions(),
+    damping: Damping = UNDAMPED,
+    options: NewtonOptions = NEWTON,
 ) -> tuple[Motion, Array]:
     """One implicit Euler step under given efforts, solved to equilibrium.
 
@@ -111,7 +114,9 @@ def implicit_euler(
     added = mass / h**2 + viscous / h
     x, _ = guarded_step(system, motion.x, h * motion.v[free].ravel())
     system.memory.x = None
-    for count in range(1, options.max_steps + 1):
+    count = 0
+    while count < options.max_steps:
+        count += 1
         at = linearize(system, x, effort, effector_force)
         moved = (x - motion.x)[free]
         inertial = _multiply(system, mass, moved - h * motion.v[free]) / h**2

@@ -15,6 +15,7 @@ from pliant.errors import (
     PliantError,
 )
 from pliant.fem.assembly import smallest_jacobian
+from pliant.fem.complementarity import complementary_efforts
 from pliant.fem.system import Linearization, System, advance, linearize
 
 Array = NDArray[np.float64]
@@ -45,6 +46,9 @@ class NewtonOptions:
     residual_tolerance: float = 1e-3
     max_steps: int = 14
     max_subdivisions: int = 7
+
+
+NEWTON = NewtonOptions()
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def undeformed(system: System) -> State:
     )  # fmt: skip
 
 
-def rest(system: System, options: NewtonOptions = NewtonOptions()) -> State:
+def rest(system: System, options: NewtonOptions = NEWTON) -> State:
     """Equilibrium under gravity with every effort zero.
 
     Raises:
@@ -105,7 +109,7 @@ def solve_equilibrium(
     command: Array,
     length_driven: BoolArray,
     effector_force: Array | None = None,
-    options: NewtonOptions = NewtonOptions(),
+    options: NewtonOptions = NEWTON,
 ) -> State:
     """Equilibrium under a command, starting from a state.
 
@@ -215,7 +219,7 @@ def _newton(
         motion = products[1 : 1 + n_e + n_a, -n_e - n_a :]
         pulls, gain = y[-n_e - n_a :], motion[n_e:, n_e:]
         free_course = at.course + products[1 + n_e : 1 + n_e + n_a, 0] - gain @ effort
-        wanted = _efforts(gain, free_course, command, length_driven, system.unilateral)
+        wanted = complementary_efforts(gain, free_course, command, length_driven, system.unilateral)
         load = y[0] + (wanted - effort) @ pulls[n_e:]
         move = system.solver.solve_backward(load[None])[0]
         largest = float(np.abs(move).max())
@@ -257,7 +261,7 @@ def _predict(
     pushed = (force - state.effector_force).ravel()
     gain = motion[n_e:, n_e:]
     free_course = state.course + motion[n_e:, :n_e] @ pushed - gain @ state.effort
-    effort = _efforts(gain, free_course, command, length_driven, system.unilateral)
+    effort = complementary_efforts(gain, free_course, command, length_driven, system.unilateral)
     loads = np.concatenate([pushed, effort - state.effort]) @ pulls
     x, ratio = guarded_step(system, state.x, system.solver.solve_backward(loads[None])[0])
     return (x, effort) if ratio == 1.0 else (state.x, start)
@@ -265,12 +269,13 @@ def _predict(
 
 def _balanced(system: System, at: Linearization, residual: float, options: NewtonOptions) -> bool:
     """Whether a residual [N] is small against the forces in balance, or is rounding."""
-    rounding = _ROUNDING * _stiffness_scale(system, at) * system.size
-    return residual <= options.residual_tolerance * at.force_scale + rounding
+    if residual <= options.residual_tolerance * at.force_scale:
+        return True
+    return residual <= _ROUNDING * _stiffness_scale(system, at) * system.size
 
 
 def _factorize_shifted(system: System, at: Linearization) -> bool:
-    """Factorise K + shift I with the smallest shift of a geometric row that makes it definite, if one does."""
+    """Factorise K + shift I with the first shift of a geometric row that makes it definite."""
     scale = _stiffness_scale(system, at)
     return any(system.solver.factorize(at.blocks, scale * 10.0**power) for power in range(-4, 3))
 
@@ -282,35 +287,10 @@ def _stiffness_scale(system: System, at: Linearization) -> float:
 
 
 def guarded_step(system: System, x: Array, move: Array) -> tuple[Array, float]:
-    """Positions [m] after the largest of the steps 1, 1/2, 1/4, ... that inverts no element, and its ratio."""
+    """Positions [m] after the largest of the steps 1, 1/2, ... that inverts no element, and its ratio."""
     for halving in range(4):
         ratio = 0.5**halving
         moved = advance(system, x, ratio * move)
         if smallest_jacobian(system.body, moved) > 0.0:
             return moved, ratio
     return x, 0.0
-
-
-def _efforts(
-    W: Array, free_course: Array, command: Array, length_driven: BoolArray, unilateral: BoolArray
-) -> Array:
-    """Efforts that give the commanded course, or slack: 0 <= lambda _|_ s_free + W lambda - s_c >= 0.
-
-    Principal pivoting by the least index, finite for any matrix with positive principal minors
-    (Murty 1974); bilateral actuators stay in the basis.
-    """
-    effort = np.where(length_driven, 0.0, command)
-    gap = free_course + W @ effort - command
-    taut = length_driven.copy()
-    tolerance = 1e-12 * (np.abs(gap).max(initial=0.0) + np.abs(np.diag(W)).max(initial=0.0))
-    for _ in range(2 ** (len(command) + 1)):
-        active = np.flatnonzero(taut)
-        effort[length_driven] = 0.0
-        effort[active] = np.linalg.solve(W[np.ix_(active, active)], -gap[active])
-        opening = gap + W[:, active] @ effort[active]
-        wrong = length_driven & unilateral & np.where(taut, effort < 0.0, opening < -tolerance)
-        if not wrong.any():
-            break
-        first = int(np.argmax(wrong))
-        taut[first] = not taut[first]
-    return effort

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,6 +37,23 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Coupling:
+    """Where an actuator meets the free nodes.
+
+    Attributes:
+        stencil: Which of its nodes are free.
+        unknown: Their numbers among the free nodes.
+        pairs: Which of its pairs are free.
+        blocks: Their blocks in the pattern.
+    """
+
+    stencil: IntArray
+    unknown: IntArray
+    pairs: IntArray
+    blocks: IntArray
+
+
+@dataclass(frozen=True)
 class System:
     """Everything an equilibrium needs.
 
@@ -45,7 +63,7 @@ class System:
         effectors: Its effector points as sums of nodes.
         weight: Gravity force on each node [N], shape (n_nodes, 3).
         pattern: Pattern of the tangent over the free nodes, geometric stiffness included.
-        couplings: For each actuator, which of its pairs are free and their blocks in the pattern.
+        couplings: Where each actuator meets the free nodes.
         reduction: How rigid groups reduce the unknowns.
         solver: Factorises the tangent; overwritten by each solve.
         effector_rows: H_e, effector motion per motion of the free nodes, shape (3 n_e, 3 n_free).
@@ -58,7 +76,7 @@ class System:
     effectors: Embedding
     weight: Array
     pattern: Pattern
-    couplings: tuple[tuple[IntArray, IntArray], ...]
+    couplings: tuple[Coupling, ...]
     reduction: Reduction
     solver: Solver
     effector_rows: Array
@@ -137,7 +155,9 @@ def make_system(body: Body, actuators: Sequence[Actuator], effectors: Embedding,
     free = [np.flatnonzero((p >= 0).all(axis=1)) for p in pairs]
     sorted_pairs = [np.sort(p[f], axis=1)[:, ::-1] for p, f in zip(pairs, free, strict=True)]
     pattern = make_pattern(body, np.concatenate([np.zeros((0, 2), dtype=np.int64), *sorted_pairs]))
-    couplings = tuple((f, pattern.find(p)) for f, p in zip(free, sorted_pairs, strict=True))
+    couplings = tuple(
+        _coupling(body, a, f, pattern.find(p)) for a, f, p in zip(actuators, free, sorted_pairs, strict=True)
+    )
     reduction = make_reduction(body, pattern)
     n_e = len(effectors.nodes)
     rows = np.zeros((n_e, 3, body.n_free, 3))
@@ -159,6 +179,12 @@ def make_system(body: Body, actuators: Sequence[Actuator], effectors: Embedding,
     )
 
 
+def _coupling(body: Body, actuator: Actuator, pairs: IntArray, blocks: IntArray) -> Coupling:
+    unknown = body.unknown[actuator.nodes]
+    stencil = np.flatnonzero(unknown >= 0)
+    return Coupling(stencil, unknown[stencil], pairs, blocks)
+
+
 def linearize(system: System, x: Array, effort: Array, effector_force: Array) -> Linearization:
     """Residual, tangent and constraint rows at one state (Navez et al. 2023, eq. 1).
 
@@ -177,17 +203,16 @@ def linearize(system: System, x: Array, effort: Array, effector_force: Array) ->
     for a, actuator in enumerate(system.actuators):
         at = actuator.derivatives(x)
         course[a] = at.course
-        free = body.unknown[actuator.nodes] >= 0
-        rows[3 * n_e + a, body.unknown[actuator.nodes[free]]] = at.jacobian[free]
+        on = system.couplings[a]
+        rows[3 * n_e + a, on.unknown] = at.jacobian[on.stencil]
         if pulls is not rows:
-            pulls[3 * n_e + a, body.unknown[actuator.nodes[free]]] = at.pull[free]
-        used, slots = system.couplings[a]
-        blocks[slots] -= effort[a] * at.curvature[used]
+            pulls[3 * n_e + a, on.unknown] = at.pull[on.stencil]
+        blocks[on.blocks] -= effort[a] * at.curvature[on.pairs]
     applied = np.concatenate([effector_force.ravel(), effort])
     external = np.take(system.weight, body.free, axis=0).ravel() + applied @ pulls.reshape(len(pulls), -1)
     residual = np.take(force, body.free, axis=0).ravel() - external
-    supports = force[body.unknown < 0]
-    scale = float(np.linalg.norm(external) + 1e-3 * np.linalg.norm(supports))
+    supports = np.take(force, body.held, axis=0).ravel()
+    scale = math.sqrt(external @ external) + 1e-3 * math.sqrt(supports @ supports)
     reduced = system.reduction.reduce(x, blocks, residual, rows.reshape(len(rows), -1))
     blocks, residual, unknown_rows = reduced
     if pulls is rows:
@@ -203,6 +228,6 @@ def advance(system: System, x: Array, step: Array) -> Array:
     Args:
         system: The system.
         x: Node positions [m], shape (n_nodes, 3).
-        step: Step of the unknowns (displacements [m]; rotation vectors for rigid groups), shape (3 n_unknown,).
+        step: Displacements [m], and rotation vectors of rigid groups, shape (3 n_unknown,).
     """
     return system.reduction.advance(x, step)
