@@ -195,6 +195,15 @@ ACTUATORS: dict[str, Callable[..., Actuator]] = {"cable": make_cable}
 
 
 @njit(cache=True)
+def subtract_blocks(blocks, at, values, which, scale):
+    """blocks[at] -= scale values[which] for blocks of 3 x 3, each at most once."""
+    for i in range(at.size):
+        for k in range(3):
+            for m in range(3):
+                blocks[at[i], k, m] -= scale * values[which[i], k, m]
+
+
+@njit(cache=True)
 def _points(x, pull_point, nodes, start, node, weight):
     points = np.zeros((start.size, 3))
     points[0] = pull_point

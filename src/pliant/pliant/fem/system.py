@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import PliantError
-from pliant.fem.actuator import Actuator
+from pliant.fem.actuator import Actuator, subtract_blocks
 from pliant.fem.assembly import Pattern, gravity_force, make_pattern, tangent_stiffness
 from pliant.fem.body import Body
 from pliant.fem.rigid import Reduction, make_reduction
@@ -207,7 +207,7 @@ def linearize(system: System, x: Array, effort: Array, effector_force: Array) ->
         rows[3 * n_e + a, on.unknown] = at.jacobian[on.stencil]
         if pulls is not rows:
             pulls[3 * n_e + a, on.unknown] = at.pull[on.stencil]
-        blocks[on.blocks] -= effort[a] * at.curvature[on.pairs]
+        subtract_blocks(blocks, on.blocks, at.curvature, on.pairs, effort[a])
     applied = np.concatenate([effector_force.ravel(), effort])
     external = np.take(system.weight, body.free, axis=0).ravel() + applied @ pulls.reshape(len(pulls), -1)
     residual = np.take(force, body.free, axis=0).ravel() - external
