@@ -49,7 +49,7 @@ STATIONS = np.array([
 ELBOW = 7
 """Number of the piece between two sections whose outer half is the mount of a cable."""
 
-DIVISIONS = {"coarse": (1, 1, 1), "fine": (2, 1, 2)}
+DIVISIONS = {"coarse": (1, 1, 1), "medium": (2, 1, 1), "fine": (2, 1, 2)}
 """Parts of each hexahedron along a leg, through half its thickness, and across its width."""
 
 SILICONE, MOUNT = 1, 2

@@ -39,7 +39,7 @@ JOINT = np.array([
 ])  # fmt: skip
 """Sections on either side of a joint [mm]; its middle is the half disc."""
 
-DIVISIONS = {"coarse": (1, 1, 1), "fine": (2, 2, 1)}
+DIVISIONS = {"coarse": (1, 1, 1), "medium": (2, 1, 1), "fine": (2, 2, 1)}
 """Parts of each hexahedron along z, across half the width, and through half the height."""
 
 SILICONE, MOUNT = 1, 2

@@ -35,7 +35,7 @@ WAIST = 0.95
 LAST_SHORT, SHORT_VIAS = 4, 9
 """Waist before which the short cables end; number of their via points."""
 
-DIVISIONS = {"coarse": (1, 1, 1), "fine": (1, 2, 2)}
+DIVISIONS = {"coarse": (1, 1, 1), "medium": (2, 1, 1), "fine": (1, 2, 2)}
 """Parts of each hexahedron along z and in the two directions across."""
 
 SILICONE, MOUNT = 1, 2
