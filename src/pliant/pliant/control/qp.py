@@ -134,11 +134,12 @@ _Raw = tuple[Array, Array, QPStatus, int]
 
 
 def _solve_osqp(problem: QuadraticProgram) -> _Raw:
-    solver = osqp.OSQP()
+    solver = osqp.OSQP(algebra="builtin")  # looking for others takes as long as solving
+    n, m = problem.q.size, problem.lower.size
     solver.setup(
-        _full_csc(np.triu(problem.P)),
+        _csc(problem.P, np.arange(1, n + 1)),
         problem.q,
-        _full_csc(problem.A),
+        _csc(problem.A, np.full(n, m)),
         np.maximum(problem.lower, -INFINITE),
         np.minimum(problem.upper, INFINITE),
         verbose=False,
@@ -177,12 +178,12 @@ def _solve_daqp(problem: QuadraticProgram) -> _Raw:
 _DAQP_STATUS = {1: QPStatus.SOLVED, -1: QPStatus.INFEASIBLE}
 
 
-def _full_csc(matrix: Array) -> csc_matrix:
-    """All entries, zeros too: the pattern is a function of the shape alone."""
-    m, n = matrix.shape
-    rows = np.tile(np.arange(m, dtype=np.int32), n)
-    starts = np.arange(0, m * n + 1, m, dtype=np.int32)
-    return csc_matrix((matrix.T.ravel(), rows, starts), shape=(m, n))
+def _csc(matrix: Array, height: NDArray[np.int64]) -> csc_matrix:
+    """The first entries of each column, `height` of them, zeros too: the pattern depends on no value."""
+    starts = np.concatenate([[0], np.cumsum(height)]).astype(np.int32)
+    rows = np.concatenate([np.arange(h, dtype=np.int32) for h in height])
+    columns = np.repeat(np.arange(len(height)), height)
+    return csc_matrix((matrix[rows, columns], rows, starts), shape=matrix.shape)
 
 
 SOLVERS: dict[str, Callable[[QuadraticProgram], _Raw]] = {
