@@ -26,17 +26,12 @@ class Session:
     log: Path
     launches: list[Any] = field(default_factory=list)
 
-    def launch(self, **arguments: object) -> None:
-        """Launch the Diamond; the output goes to a log file."""
-        from pliant_nodes.launching import Launched, launch_words
+    def launch(self, file: str, **arguments: object) -> None:
+        """Launch a shipped file; the output goes to a log file."""
+        from pliant_nodes.launching import Launched, launcher
 
         log = self.log.with_suffix(f".{len(self.launches)}.log")
-        file = "soft_robot" if arguments else "diamond"
-        words = launch_words("diamond", "diamond")
-        if arguments:
-            words[-1] = words[-1].replace("diamond.launch", f"{file}.launch")
-            words += ["robot:=diamond", *(f"{key}:={value}" for key, value in arguments.items())]
-        self.launches.append(Launched(words, log))
+        self.launches.append(Launched(launcher(f"{file}.launch.xml", arguments), log))
 
     def pid(self, node: str) -> int:
         """Process of a node of the newest launch that has it."""

@@ -10,7 +10,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, Pose
 from pliant_msgs.action import FollowEffectorPath
-from pliant_msgs.msg import ActuatorCommand, ActuatorState, CondensedModel, EffectorStates
+from pliant_msgs.msg import ActuatorCommand, ActuatorState, EffectorStates
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -35,15 +35,15 @@ class Listener(Node):
             ("actuator_command", ActuatorCommand),
             ("effector_states", EffectorStates),
             ("ground_truth/effector_states", EffectorStates),
-            ("condensed_model", CondensedModel),
-            ("reference", EffectorStates),
         ):
-            self.create_subscription(
-                kind, topic, lambda message, topic=topic: self._keep(topic, message), DEEP
-            )
+            self.hear(topic, kind)
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, DEEP)
         self.stop = self.create_publisher(Bool, "emergency_stop", LATCHED)
         self.follow = ActionClient(self, FollowEffectorPath, "follow_effector_path")
+
+    def hear(self, topic: str, kind: Any) -> None:
+        """Listen to one more topic."""
+        self.create_subscription(kind, topic, lambda message: self._keep(topic, message), DEEP)
 
     def since(self, topic: str, instant: float) -> list[Any]:
         """Messages of a topic that were heard after an instant."""

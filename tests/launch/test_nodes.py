@@ -15,6 +15,7 @@ pytest.importorskip("pliant_msgs", reason="needs the built message package: ./de
 
 import rclpy
 from listener import Listener
+from pliant_msgs.msg import CondensedModel
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
@@ -67,6 +68,7 @@ def test_lockstep_gives_one_state_for_each_command_of_every_robot(executor: Sing
         for name in names
     ]
     listeners = [Listener(name) for name in names]
+    listeners[1].hear("condensed_model", CondensedModel)
     for node in (simulator, *controllers, *listeners):
         executor.add_node(node)
     caller = listeners[0].create_client(Trigger, "/fem_simulator/step")
@@ -92,6 +94,7 @@ def test_the_model_node_models_where_the_actuators_are(executor: SingleThreadedE
     )
     model = CondensedModelNode(namespace="diamond", parameter_overrides=given(robot="diamond"))
     listener = Listener()
+    listener.hear("condensed_model", CondensedModel)
     for node in (simulator, model, listener):
         executor.add_node(node)
     caller = listener.create_client(Trigger, "fem_simulator/step")
@@ -151,6 +154,7 @@ def test_a_record_is_a_bag_that_can_be_read(executor: SingleThreadedExecutor, tm
     simulator = FemSimulator(namespace="diamond", parameter_overrides=given(robots=["diamond"]))
     recorder = Recorder(namespace="diamond", parameter_overrides=given(folder=str(tmp_path / "bag")))
     listener = Listener()
+    listener.hear("condensed_model", CondensedModel)
     for node in (simulator, recorder, listener):
         executor.add_node(node)
     assert until(executor, lambda: len(listener.heard["condensed_model"]) > 50)

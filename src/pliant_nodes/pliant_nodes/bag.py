@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +57,20 @@ def open_bag(folder: Path, types: dict[str, str]) -> McapBag:
     return McapBag(folder, types)
 
 
-def read_bag(folder: Path) -> Iterator[tuple[str, int, Any]]:
+def read_bag(folder: Path, names: Collection[str] = ()) -> Iterator[tuple[str, int, Any]]:
     """Topic, time of recording [ns] and ROS message of everything in a bag, in the order of time.
+
+    Args:
+        folder: The bag.
+        names: Last parts of the topics to read; all of them if empty.
 
     Raises:
         PliantError: If there is no readable bag.
     """
     try:
         with AnyReader([folder], default_typestore=message_types()) as reader:
-            for connection, stamp, content in reader.messages():
+            wanted = [c for c in reader.connections if not names or c.topic.rsplit("/", 1)[-1] in names]
+            for connection, stamp, content in reader.messages(wanted):
                 yield (
                     connection.topic,
                     stamp,

@@ -15,6 +15,7 @@ from pliant_nodes.conversions import NANOSECONDS, ActuatorOrder, ActuatorReading
 
 Array = NDArray[np.float64]
 
+LONGEST_GAP = NANOSECONDS // 2  # between two snapshots of one run [ns]
 MODE_TENSION, MODE_LENGTH = 0, 1  # constants of ActuatorCommand
 
 
@@ -44,7 +45,8 @@ class ControllerCore:
     """Estimates the effectors, then answers each snapshot with one order.
 
     Without a reference it holds the last order. A reference after none starts from a clean
-    memory, so that a record replays from there on, whenever it began.
+    memory, so that a record replays from there on, whenever it began. Stamps that jump, as when
+    the robot starts again, make it forget everything, the order that it held as well.
 
     Args:
         limits: Limits of the actuators.
@@ -66,14 +68,14 @@ class ControllerCore:
         self._mode = np.where(length_driven, MODE_LENGTH, MODE_TENSION).astype(np.uint8)
         self._memory: ControllerState | None = None
         self._last_stamp: int | None = None
+        self._referred = False
         self.held: Array | None = None
-
-    def reset(self) -> None:
-        """Forget everything, as after a restart of the robot."""
-        self._memory, self._last_stamp, self.held = None, None, None
 
     def estimate(self, snapshot: Snapshot) -> Array:
         """Positions of the effectors by model and measurement [m], shape (n_e, 3)."""
+        stamp = snapshot.actuators.stamp
+        if self._last_stamp is not None and not 0 < stamp - self._last_stamp <= LONGEST_GAP:
+            self._memory, self._last_stamp, self._referred, self.held = None, None, False, None
         memory = initial_state(snapshot.model) if self._memory is None else self._memory
         self._memory = observe(memory, snapshot.model, snapshot.effectors.position, self._parameters)
         estimate: Array = snapshot.model.x_e + self._memory.offset
@@ -102,12 +104,12 @@ class ControllerCore:
                 weight=reference.weight,
             )
             self.held = np.where(self._length_driven, result.course, result.effort)
-        self._last_stamp = None if reference is None else stamp
+        self._last_stamp, self._referred = stamp, reference is not None
         order = ActuatorOrder(stamp, self._mode, self.held, np.zeros_like(self.held), stamp)
         return order, result
 
     def _step_time(self, stamp: int) -> float:
         """Time since the last snapshot [s], which is the best guess of the time until the next."""
-        if self._last_stamp is None:
+        if self._last_stamp is None or not self._referred:
             return self._period
         return min((stamp - self._last_stamp) / NANOSECONDS, 5.0 * self._period)

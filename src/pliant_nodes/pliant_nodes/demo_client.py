@@ -78,12 +78,24 @@ class Record:
         return np.linalg.norm(self.reached() - self.goals, axis=1)
 
     def rate(self) -> float:
-        """Commands a second."""
+        """Commands a second.
+
+        Raises:
+            PliantError: If fewer than two were heard.
+        """
+        if len(self.commands) < 2:
+            raise PliantError(f"heard {len(self.commands)} commands; a rate needs two")
         return (len(self.commands) - 1) * convert.NANOSECONDS / max(1, self.commands[-1] - self.commands[0])
 
     def answer_time(self) -> float:
-        """Median time between an actuator state and the command for it [s]."""
+        """Median time between an actuator state and the command for it [s].
+
+        Raises:
+            PliantError: If no state was heard together with its command.
+        """
         both = set(self.heard) & set(self.answered)
+        if not both:
+            raise PliantError("heard no actuator state together with the command for it")
         return float(np.median([max(1e-6, self.answered[stamp] - self.heard[stamp]) for stamp in both]))
 
     @property

@@ -82,7 +82,7 @@ class MeasurementClock:
     """
 
     largest_gap: int = NANOSECONDS
-    confirmation: int = NANOSECONDS // 5
+    confirmation: int = NANOSECONDS // 2
     last: int | None = None
     restarts: int = 0
     _first_candidate: int = 0

@@ -311,7 +311,6 @@ class InverseController(RobotNode):
         return ", ".join(silent) or "complete set of messages"
 
     def _forget(self) -> None:
-        self._core.reset()
         self._joiner.clear()
         self._reference = None
 

@@ -8,10 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from pliant.errors import PliantError
 from pliant.resources import share_path
 
 END_TIMEOUT_S = 15.0
@@ -31,14 +31,22 @@ def launch_words(name: str, file: str, **arguments: object) -> list[str]:
         file: Its file, or its name if it is shipped.
         arguments: Launch arguments.
     """
-    own = Path("launch", f"{name}.launch.xml")
-    shipped = file == name and _exists(own)
-    words = [str(share_path(*own.parts) if shipped else share_path("launch", "soft_robot.launch.xml"))]
-    if not shipped:
-        arguments = {"robot": name, "file": file, **arguments}
-    words += [f"{key}:={value}" for key, value in arguments.items()]
-    runner = [sys.executable, "-m", "pliant_nodes.launch_runner"]
-    return [*(["ros2", "launch"] if shutil.which("ros2") else runner), *words]
+    own = f"{name}.launch.xml"
+    if file == name and (share_path("launch") / own).is_file():
+        return launcher(own, arguments)
+    return launcher("soft_robot.launch.xml", {"robot": name, "file": file, **arguments})
+
+
+def launcher(file: str, arguments: Mapping[str, object]) -> list[str]:
+    """Command line for a shipped launch file: `ros2 launch` where there is one, else our runner."""
+    runner = (
+        ["ros2", "launch"] if shutil.which("ros2") else [sys.executable, "-m", "pliant_nodes.launch_runner"]
+    )
+    return [
+        *runner,
+        str(share_path("launch", file)),
+        *(f"{key}:={value}" for key, value in arguments.items()),
+    ]
 
 
 class Launched:
@@ -86,11 +94,3 @@ class Launched:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-def _exists(path: Path) -> bool:
-    try:
-        share_path(*path.parts)
-    except PliantError:
-        return False
-    return True

@@ -147,6 +147,8 @@ class Recorder(RobotNode):
             self._stop(error)
 
     def _stop(self, error: OSError) -> None:
+        if self._failure:
+            return
         self._failure = f"recording stopped: {error.strerror or error}"
         self.get_logger().error(f"{self._failure} ({self._folder}); the robot goes on")
 

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from pliant.control import InverseParameters
 from pliant.errors import PliantError
+from pliant.parameters import from_mapping
+from pliant.resources import share_path
 from pliant.robot import Robot, load_robot
 from pliant_nodes import conversions as convert
 from pliant_nodes.bag import read_bag
@@ -24,7 +27,6 @@ from pliant_nodes.simulated_robot import expected_messages
 
 INPUTS = ("actuator_states", "effector_states", "condensed_model")
 OUTPUTS = ("reference", "actuator_command")
-LONGEST_GAP = convert.NANOSECONDS // 5  # a longer silence may have made the controller forget
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,10 @@ def replay(folder: Path, robot_file: str, parameters: InverseParameters, *, peri
     robot = load_robot(robot_file)
     sets = _sets(folder, robot)
     core: ControllerCore | None = None
-    compared = different = skipped = last = 0
+    compared = different = skipped = 0
     for stamp in sorted(stamp for stamp, found in sets.items() if "actuator_command" in found):
         found = sets[stamp]
         recorded = convert.actuator_order(found["actuator_command"], robot.actuator_names)
-        if stamp - last > LONGEST_GAP:
-            core = None
-        last = stamp
         if not set(INPUTS) <= set(found):
             skipped += 1
             core = None
@@ -93,9 +92,9 @@ def _sets(folder: Path, robot: Robot) -> dict[int, dict[str, Any]]:
     sets: dict[int, dict[str, Any]] = {}
     gate: MessageGate | None = None
     clocks = {name: MeasurementClock() for name in INPUTS}
-    for topic, _, message in read_bag(folder):
-        name = topic.rsplit("/", 1)[-1]
-        if name not in (*INPUTS, *OUTPUTS) or topic.rsplit("/", 2)[-2] in ("ground_truth", "predicted"):
+    for topic, _, message in read_bag(folder, (*INPUTS, *OUTPUTS)):
+        *_, parent, name = topic.split("/")
+        if parent in ("ground_truth", "predicted"):
             continue
         gate = gate or MessageGate(expected_messages(robot, message.header.frame_id))
         if _admitted(name, message, gate, clocks):
@@ -129,10 +128,15 @@ def main() -> int:
     )
     parser.add_argument("folder", type=Path, help="the bag")
     parser.add_argument("--robot", default="diamond", help="robot file, or the name of a shipped robot")
-    parser.add_argument("--rate", type=float, default=100.0, help="the controller's parameter `rate` [Hz]")
+    parser.add_argument(
+        "--parameters", type=Path, help="the controller's parameter file, if not the shipped one"
+    )
     given = parser.parse_args()
     try:
-        outcome = replay(given.folder, given.robot, InverseParameters(), period=1.0 / given.rate)
+        file = given.parameters or share_path("config", "nodes", "inverse_controller.yaml")
+        values = yaml.safe_load(file.read_text())["/**"]["ros__parameters"]
+        inverse = from_mapping(InverseParameters, values.get("inverse", {}), source=str(file))
+        outcome = replay(given.folder, given.robot, inverse, period=1.0 / values.get("rate", 100.0))
     except PliantError as error:
         sys.stderr.write(f"replay: {error}\n")
         return 2

@@ -106,7 +106,7 @@ class SimulatedRobot:
             self.plant.robot.system,
             sample.state,
             robot=self.robot.name,
-            robot_hash=self.robot.hash,
+            robot_hash=self.plant.robot.hash,
             effectors=self.robot.effector_names,
             stamp=seconds(stamp),
         )
