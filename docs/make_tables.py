@@ -1,12 +1,12 @@
 """Write the tables of README.md and docs/ from docs/results/*.json and the meshes' references.
 
-    ./dev python docs/make_tables.py             rewrite the blocks between `<!-- table NAME -->` and `<!-- end -->`
-    ./dev python docs/make_tables.py --check     exit code 1 if a block is not up to date
+    ./dev python docs/make_tables.py             rewrite every block from `<!-- table NAME -->` to `<!-- end -->`
+    ./dev python docs/make_tables.py --check     exit code 1 if a table is not up to date
     ./dev python docs/make_tables.py --junit junit.xml
-                                                 first take over what tests recorded (pytest --junitxml=junit.xml)
+                                                 first take over what tests recorded (pytest --junitxml)
 
-`docs/results/track_*.json` are written by `pliant track ROBOT --json FILE`, the rest of the folder are copies
-of `results/NAME/NAME.json` of `./dev bench NAME` and `pliant reproduce NAME`.
+`docs/results/track_*.json` are written by `pliant track ROBOT --json FILE`; the others there are copies of
+`results/NAME/NAME.json` of `./dev bench NAME` and `pliant reproduce NAME`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-BLOCK = re.compile(r"(?<=<!-- table (\w{4}) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def read(path: Path) -> dict:
@@ -63,12 +63,14 @@ def track_table() -> str:
     for path in sorted(RESULTS.glob("track_*.json")):
         run = read(path)
         model, plant, robot = run["model"], run["plant"], run["robot"]
-        other = plant["young_scale"] != 1.0
+        other = (
+            f"other: E x {plant['young_scale']:g}, {plant['nodes']} nodes, "
+            f"friction {plant['cable_friction']:g}, noise {1e3 * plant['effector_noise_m']:g} mm"
+        )
         rows.append((
             robot,
             f"{model['element']}, {model['nodes']} nodes, {deviation(robot, model['resolution'])}",
-            f"other: E x {plant['young_scale']:g}, {plant['nodes']} nodes, friction {plant['cable_friction']:g}, "
-            f"noise {1e3 * plant['effector_noise_m']:g} mm" if other else "the model itself",
+            other if plant["young_scale"] != 1.0 else "the model itself",
             f"{run['goals']}",
             f"{run['mean_error_mm']:.2g}",
             f"{run['max_error_mm']:.2g}",
@@ -84,7 +86,8 @@ def take_over(junit: Path) -> None:
     figures: dict[str, float] = {}
     for case in ElementTree.parse(junit).iter("testcase"):
         for found in case.iter("property"):
-            name = f"{case.get('classname').split('.')[-1]}.{case.get('name').split('[')[0]}.{found.get('name')}"
+            test = f"{case.get('classname').split('.')[-1]}.{case.get('name').split('[')[0]}"
+            name = f"{test}.{found.get('name')}"
             figures[name] = max(figures.get(name, 0.0), abs(float(found.get("value"))))
     path = RESULTS / "tests.json"
     known = read(path) if path.is_file() else {}
@@ -96,7 +99,7 @@ def law_table() -> str:
     rows = [
         (what, f"{found[name]:.1e}", bar, f"`tests/{file}`")
         for what, name, bar, file in (
-            ("W against differences of whole equilibria, over sqrt(W_ii W_jj)",
+            ("W against differences of whole equilibria, rest and 2 states a robot, over sqrt(W_ii W_jj)",
              "test_fem_compliance.test_compliance_is_the_derivative_of_the_equilibrium.largest_error", "1e-5",
              "unit/fem/test_fem_compliance.py"),
             ("bending against the elastica, PL²/EI = 1 to 10",
@@ -130,7 +133,8 @@ TABLES = {"laws": law_table, "loop": track_table, "mesh": mesh_table}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--junit", type=Path)
     options = parser.parse_args()
@@ -139,7 +143,7 @@ def main() -> int:
     stale = 0
     for page in PAGES:
         text = page.read_text()
-        new = BLOCK.sub(lambda block: TABLES[block[1]](), text)
+        new = BLOCK.sub(lambda block: block[1] + TABLES[block[2]]() + block[3], text)
         if new != text:
             stale += 1
             print(f"{page.relative_to(ROOT)}: {'not up to date' if options.check else 'rewritten'}")

@@ -1,4 +1,4 @@
-"""The documentation is true: its code runs, its links and commands exist, its tables are made from results."""
+"""The documentation is true: code runs, links and commands exist, tables are made from results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ REACHED_MM = 1e-6
 
 def words_after(command: str) -> set[str]:
     """First words after a command in any code of any page."""
-    code = [c for page in PAGES for c in re.findall(r"```.*?```|`[^`]+`|^    .+$", page.read_text(), re.S | re.M)]
+    kinds = r"```.*?```|`[^`]+`|^    [^\n]+$"
+    code = [piece for page in PAGES for piece in re.findall(kinds, page.read_text(), re.S | re.M)]
     return {word for text in code for word in re.findall(rf"(?<![\w/]){command} +([a-z]+)\b", text)}
 
 
