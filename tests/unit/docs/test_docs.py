@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pliant.cli import main
+from pliant.robot_file import read_robot_file
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -33,6 +34,13 @@ def test_example_of_the_readme_reaches_its_goal() -> None:
     names: dict[str, object] = {}
     exec(code, names)
     assert names["error_mm"] < REACHED_MM
+
+
+def test_robot_file_of_the_tutorial_is_accepted(tmp_path: Path) -> None:
+    (content,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/your-own-robot.md").read_text(), re.S)
+    file = tmp_path / "bar.yaml"
+    file.write_text(content)
+    assert len(read_robot_file(file).actuators) == 4
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
