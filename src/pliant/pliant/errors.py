@@ -46,4 +46,7 @@ class InvertedElementError(EquilibriumError):
 
 
 class LimitPointError(EquilibriumError):
-    """The equilibrium is unstable: its tangent stiffness is not positive definite."""
+    """The tangent stiffness is not positive definite: the equilibrium is unstable under constant efforts.
+
+    Fixed lengths might hold it, but it has no compliance W to be controlled by.
+    """

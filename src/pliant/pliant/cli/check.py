@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
 
     file = robot_path(options.robot)
     robot = load_robot(file, resolution=options.resolution, element=options.element)
-    robots_in(file.parent)
+    robots_in(file.parent)  # refuses a second robot of this name beside it
     console = Console(highlight=False)
     console.print(f"[bold]{robot.name}[/bold]  {escape(str(robot.file))}")
     table = Table(box=None, show_header=False, pad_edge=False)

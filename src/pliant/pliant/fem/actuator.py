@@ -2,8 +2,8 @@
 
 An actuator has a course s(x), its Jacobian H = ds/dx and a conjugate effort lambda, and puts
 the force H' lambda on the body (Navez et al. 2023, eq. 1). Its geometric stiffness
--lambda d2s/dx2 belongs to the tangent. A new kind is a class with these members and a line in
-`ACTUATORS`; nothing else in the library knows which kinds there are.
+-lambda d2s/dx2 belongs to the tangent. A new kind is a class with these members, a line in
+`ACTUATORS` and the keys that it needs in `pliant.robot_file`.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Cable:
 def make_cable(mesh: TetMesh, name: str, pull_point: Array, via_points: Array) -> Cable:
     """Thread a cable through a body.
 
-    Via points are embedded by `geometry.embed`: a node where one coincides, else the shape
+    Via points are embedded by `pliant.geometry.mesh.embed`: a node where one coincides, else the shape
     functions of the element that holds the point.
 
     Args:

@@ -230,7 +230,7 @@ def _orbits(*orbits: tuple[tuple[float, ...], float]) -> tuple[Array, Array]:
 
 _A4, _B4 = 0.5854101966249685, 0.1381966011250105
 _A15, _B15, _C15 = 0.0919710780527230, 0.3197936278296299, 0.0563508326896291
-# Degrees 1, 2 (Hammer-Stroud) and 5 (Keast 1986, number 6) on the unit tetrahedron, weights of sum 1.
+# Degrees 1, 2 (Hammer and Stroud 1956) and 5 (Stroud 1971, T3:5-1) on the tetrahedron, weights of sum 1.
 _QUADRATURE = {
     1: (np.full((1, 4), 0.25), np.ones(1)),
     4: _orbits(((_A4, _B4, _B4, _B4), 0.25)),

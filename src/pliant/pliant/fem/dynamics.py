@@ -82,7 +82,7 @@ def implicit_euler(
     """One implicit Euler step under given efforts, solved to equilibrium.
 
     M (x - x_i - h v_i) / h^2 + D (x - x_i) / h + f_int(x) = f_ext + H_a' lambda_a,
-    with the tangent A / h = M / h^2 + D / h + K of Menager et al. 2023, eq. 1, and the damping
+    with the tangent A / h^2 = M / h^2 + D / h + K of Menager et al. 2023, eq. 1, and the damping
     of the current velocity kept (the eq. as printed drops it and misses the terminal velocity
     g / alpha of a falling body).
 
@@ -101,6 +101,7 @@ def implicit_euler(
         m/N, which tends to the static one as h grows, shape (3 n_e + n_a, 3 n_e + n_a).
 
     Raises:
+        PliantError: If the time step is not positive.
         NotConvergedError: If Newton's method does not converge.
     """
     if not (np.isfinite(time_step) and time_step > 0):

@@ -142,7 +142,7 @@ def make_system(body: Body, actuators: Sequence[Actuator], effectors: Embedding,
     Args:
         body: The body.
         actuators: At least one.
-        effectors: Points of the body, from `geometry.embed` on `body.mesh`.
+        effectors: Points of the body, from `pliant.geometry.mesh.embed` on `body.mesh`.
         gravity: Acceleration [m/s^2], shape (3,).
 
     Raises:

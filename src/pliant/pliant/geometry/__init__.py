@@ -1,1 +1,1 @@
-"""Rigid transforms and tetrahedral meshes: what every other part stands on."""
+"""Tetrahedral meshes, made and read: what every other part stands on."""
