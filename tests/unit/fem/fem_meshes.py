@@ -40,8 +40,9 @@ def irregular_mesh(n: int, rng: np.random.Generator) -> TetMesh:
     return TetMesh(nodes, mesh.tets)
 
 
-def irregular_body(element: str, law: str, rng: np.random.Generator, *, nu: float = NU, n: int = 2) -> Body:
-    """A cube of irregular elements with all its boundary fixed."""
+def irregular_body(element: str, law: str, rng: np.random.Generator, *, nu: float = NU) -> Body:
+    """A cube of irregular elements with all its boundary fixed, and several nodes inside."""
+    n = 3 if element == "tet4" else 2
     material = Material(law, E, nu, 1000.0)
     mesh = make_body(irregular_mesh(n, rng), material, element=element).mesh
     return make_body(mesh, material, element=element, fixed=on_boundary(mesh.nodes))
