@@ -19,7 +19,7 @@ def add_to(commands: Commands) -> None:
         run,
         "make a volume mesh from a part (STEP, STL)",
         "Fills the part with tetrahedra through gmsh and writes them in metres, ready for a robot\n"
-        "file. Needs the extra `mesh`: pip install 'pliant[mesh]'.",
+        "file. Needs Gmsh: python -m pip install gmsh.",
         "  pliant mesh finger.step --size 6 --unit mm -o finger.vtu\n"
         "  pliant mesh skin.stl --size 0.004 --unit m --order 2 -o skin.vtu",
     )

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.errors import MeshError
 from pliant.geometry.mesh import UNITS_M, TetMesh, quadratic
 
-INSTALL = "meshing a part needs Gmsh: pip install 'pliant[mesh]'"
+INSTALL = "meshing a part needs Gmsh: python -m pip install gmsh"
 LIBRARIES = "and on Debian or Ubuntu: apt-get install libglu1-mesa libxcursor1 libxft2 libxinerama1"
 
 CREASE = np.radians(40.0)
