@@ -57,6 +57,11 @@ class Factorization:
     panels: Array
     flops: float
 
+    @property
+    def fill(self) -> float:
+        """Operations per entry of the factor."""
+        return self.flops / self.panels.size
+
 
 def analyse(n_blocks: int, row: IntArray, column: IntArray) -> Factorization:
     """Order and analyse a symmetric block pattern.

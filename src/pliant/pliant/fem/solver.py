@@ -1,8 +1,9 @@
 """The linear solver of a system, chosen by how much its matrix fills.
 
-Thin robots fill little: up to `LARGE_FILL` operations the project's own block Cholesky is the
-fastest that was measured (`benchmarks/fem.py`). Solid blocks fill much, and there a supernodal
-library with nested dissection wins: Intel's PARDISO, where `pypardiso` is installed.
+Thin robots fill little, and the project's own block Cholesky is the fastest that was measured
+(`benchmarks/fem.py`). Solid blocks fill much, and there a supernodal library with nested
+dissection wins: Intel's PARDISO, where `pypardiso` is installed. What tells them apart, better
+than the operations alone, is how many of them fall on each entry of the factor.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from pliant.fem.assembly import sparse_from_blocks
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-LARGE_FILL = 1e9
-"""Floating-point operations of one factorisation above which the library is used."""
+LARGE_FILL = 250.0
+"""Floating-point operations per entry of the factor above which the library is used."""
 
 
 class Solver(Protocol):
@@ -46,7 +47,7 @@ def make_solver(n_unknown: int, row: IntArray, column: IntArray) -> Solver:
         row, column: Lower blocks, row >= column, sorted by row, shape (n_blocks,).
     """
     factorization = cholesky.analyse(n_unknown, row, column)
-    if factorization.flops > LARGE_FILL and find_spec("pypardiso"):
+    if factorization.fill > LARGE_FILL and find_spec("pypardiso"):
         return Pardiso(n_unknown, row, column)
     return BlockCholesky(factorization)
 
