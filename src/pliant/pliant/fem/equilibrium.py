@@ -226,23 +226,28 @@ def _newton(
         residual = float(np.linalg.norm(missing))
         x, ratio = guarded_step(system, x, move)
         effort = effort + ratio * (wanted - effort)
-        reached = State(x, effort, system.course(x), force, system.effector(x), W, residual, step, False)
-        if not stable and (ratio < _HOPELESS_CUT or not largest < _HOPELESS_STEP * system.size):
+        hopeless = ratio < _HOPELESS_CUT or not largest < _HOPELESS_STEP * system.size
+        small = ratio == 1.0 and largest <= options.tolerance * system.size
+        settled = small and _balanced(system, at, residual, options)
+        if not (hopeless or settled or step == options.max_steps):
+            continue
+        converged = settled and stable
+        reached = State(x, effort, system.course(x), force, system.effector(x), W, residual, step, converged)
+        if hopeless and not stable:
             raise LimitPointError(f"no stable equilibrium is near (Newton step {step})", reached)
         if ratio < _HOPELESS_CUT:
             raise InvertedElementError(
                 f"Newton step {step} inverts elements, even cut to {ratio:.2g}", reached
             )
-        if not largest < _HOPELESS_STEP * system.size:
+        if hopeless:
             raise NotConvergedError(f"Newton step {step} moves a node by {largest:.2g} m", reached)
-        settled = ratio == 1.0 and largest <= options.tolerance * system.size
-        if settled and _balanced(system, at, residual, options):
-            if not stable:
-                raise LimitPointError(
-                    "the equilibrium is unstable: its tangent is not positive definite", reached
-                )
+        if settled and not stable:
+            raise LimitPointError(
+                "the equilibrium is unstable: its tangent is not positive definite", reached
+            )
+        if settled:
             system.memory.x, system.memory.pulls, system.memory.motion = x, pulls, motion
-            return replace(reached, converged=True)
+            return reached
     raise (NotConvergedError if stable else LimitPointError)(
         f"no equilibrium after {options.max_steps} Newton steps: last step {largest:.2e} m, "
         f"residual {residual:.2e} N of {at.force_scale:.2e} N",

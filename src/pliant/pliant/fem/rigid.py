@@ -37,6 +37,8 @@ class Reduction:
         row, column: Pattern over the unknowns, row >= column.
         diagonal: Block of each diagonal entry, shape (n_unknown,).
         single: Free nodes (as nodes of the mesh) in no group.
+        moving: Number of each node among the single ones, their count if it is none of them,
+            shape (n_nodes,).
     """
 
     body: Body
@@ -46,12 +48,14 @@ class Reduction:
     column: IntArray
     diagonal: IntArray
     single: IntArray
+    moving: IntArray
 
     def advance(self, x: Array, step: Array) -> Array:
         """Node positions after a step of the unknowns, shape (n_nodes, 3)."""
-        moved = x.copy()
         step = step.reshape(-1, 3)
-        moved[self.single] = np.take(x, self.single, axis=0) + step[: self.single.size]
+        moves = np.zeros((self.single.size + 1, 3))
+        moves[:-1] = step[: self.single.size]
+        moved = x + np.take(moves, self.moving, axis=0)
         for g, group in enumerate(self.body.rigid):
             translation, rotation = step[self.single.size + 2 * g : self.single.size + 2 * g + 2]
             centre = x[group].mean(axis=0)
@@ -117,8 +121,12 @@ def make_reduction(body: Body, pattern: Pattern) -> Reduction:
     grouped = np.concatenate([*body.rigid, np.zeros(0, dtype=np.int64)])
     free = np.flatnonzero(body.unknown >= 0)
     single = np.setdiff1d(free, grouped)
+    moving = np.full(body.n_nodes, single.size, dtype=np.int64)
+    moving[single] = np.arange(single.size)
     if not body.rigid:
-        return Reduction(body, pattern, free.size, pattern.row, pattern.column, pattern.diagonal, single)
+        return Reduction(
+            body, pattern, free.size, pattern.row, pattern.column, pattern.diagonal, single, moving
+        )
     first = np.empty(body.n_free, dtype=np.int64)
     first[body.unknown[single]] = np.arange(single.size)
     for g, group in enumerate(body.rigid):
@@ -134,4 +142,4 @@ def make_reduction(body: Body, pattern: Pattern) -> Reduction:
     }
     lower = np.array(sorted({(max(p), min(p)) for p in wide}), dtype=np.int64)
     row, column = lower.T.copy()
-    return Reduction(body, pattern, n_unknown, row, column, np.flatnonzero(row == column), single)
+    return Reduction(body, pattern, n_unknown, row, column, np.flatnonzero(row == column), single, moving)
