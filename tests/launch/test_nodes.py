@@ -85,6 +85,8 @@ def test_lockstep_gives_one_state_for_each_command_of_every_robot(executor: Sing
     for listener, name in zip(listeners, names, strict=True):
         stamps = [convert.nanoseconds(m.header.stamp) for _, m in listener.heard["actuator_states"]]
         assert set(np.diff(stamps)) == {PERIOD_NS}, "simulated time goes on by one period a step"
+        answered = [convert.nanoseconds(m.header.stamp) for _, m in listener.heard["actuator_command"]]
+        assert answered[:20] == stamps[:20], "exactly one command for each state, in order"
         assert {m.header.frame_id for _, m in listener.heard["actuator_states"]} == {f"{name}/base"}
 
 

@@ -122,9 +122,7 @@ def test_a_path_is_accepted_followed_and_succeeds(listener: Listener, spin: Unti
     states = {convert.nanoseconds(m.header.stamp) for m in listener.since("actuator_states", start)}
     answered = [convert.nanoseconds(m.header.stamp) for m in listener.since("actuator_command", start)]
     assert len(answered) == len(set(answered)), "never two commands for one state"
-    assert len(states - set(answered)) <= 2 + 0.05 * len(states), (
-        "a command for each state that found its partners"
-    )
+    assert len(set(answered[2:]) - states) <= 2, "never one for none (the newest state may be on its way)"
 
 
 def test_a_goal_out_of_reach_is_named(listener: Listener, spin: Until) -> None:

@@ -179,6 +179,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="fem", choices=("fem",), help="what computes the condensed model")
     parser.add_argument("--rate", type=float, default=100.0, help="steps of the simulation a second [Hz]")
     given = parser.parse_args()
+    if not (np.isfinite(given.seconds) and given.seconds > 0 and np.isfinite(given.rate) and given.rate > 0):
+        parser.error("--seconds and --rate: allowed: above 0")
+    if given.goals < 2:
+        parser.error(f"--goals: given {given.goals}; allowed: 2 or more")
     if given.plant not in ("same", "other"):
         read_plant(given.plant)
     return given

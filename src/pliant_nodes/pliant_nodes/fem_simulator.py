@@ -19,7 +19,7 @@ from pliant.robot import load_robot
 from pliant_nodes import conversions as convert
 from pliant_nodes.diagnostics import ERROR, OK, WARN, gate_values
 from pliant_nodes.markers import RobotMarkers
-from pliant_nodes.running import LATCHED, RELIABLE, RobotNode, run
+from pliant_nodes.running import FRESH, LATCHED, RELIABLE, RobotNode, run
 from pliant_nodes.safety import Drive, SafetyParameters
 from pliant_nodes.simulated_robot import Measurement, SimulatedRobot
 
@@ -167,7 +167,7 @@ class _Port:
         self._truth = node.create_publisher(EffectorStates, f"{prefix}ground_truth/effector_states", RELIABLE)
         self._markers = node.create_publisher(MarkerArray, f"{prefix}markers", RELIABLE)
         self._model = node.create_publisher(CondensedModel, f"{prefix}condensed_model", RELIABLE)
-        node.create_subscription(ActuatorCommand, f"{prefix}actuator_command", self._on_command, RELIABLE)
+        node.create_subscription(ActuatorCommand, f"{prefix}actuator_command", self._on_command, FRESH)
         node.create_subscription(EffectorLoads, f"{prefix}effector_loads", self._on_loads, RELIABLE)
         self._drawing = RobotMarkers(simulated.plant.robot, simulated.frame)
         self._drawn = self._transformed = 0

@@ -25,7 +25,7 @@ from pliant_nodes.diagnostics import OK, WARN, gate_values
 from pliant_nodes.gate import CommandClock, MeasurementClock, MessageGate, Reason
 from pliant_nodes.joining import StampJoiner
 from pliant_nodes.path_task import PathTask, single_reference
-from pliant_nodes.running import LATCHED, RELIABLE, RobotNode, run
+from pliant_nodes.running import FRESH, LATCHED, RELIABLE, RobotNode, run
 from pliant_nodes.simulated_robot import expected_messages
 
 Code = FollowEffectorPath.Result
@@ -104,9 +104,9 @@ class InverseController(RobotNode):
         self._commands = self.create_publisher(ActuatorCommand, "actuator_command", RELIABLE)
         self._references = self.create_publisher(EffectorStates, "reference", RELIABLE)
         self._goals = self.create_publisher(PoseArray, "goals", LATCHED)
-        self.create_subscription(ActuatorState, INPUTS[0], self._on_actuators, RELIABLE)
-        self.create_subscription(EffectorStates, INPUTS[1], self._on_effectors, RELIABLE)
-        self.create_subscription(CondensedModel, INPUTS[2], self._on_model, RELIABLE)
+        self.create_subscription(ActuatorState, INPUTS[0], self._on_actuators, FRESH)
+        self.create_subscription(EffectorStates, INPUTS[1], self._on_effectors, FRESH)
+        self.create_subscription(CondensedModel, INPUTS[2], self._on_model, FRESH)
         self.create_subscription(PointStamped, "goal", self._on_goal, RELIABLE)
         self.create_timer(WATCH_PERIOD_S, self._watch, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._server = ActionServer(

@@ -19,6 +19,9 @@ from pliant_nodes.diagnostics import diagnostic_array
 from pliant_nodes.parameters import NodeParameters
 
 RELIABLE = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE)
+FRESH = QoSProfile(
+    depth=5, reliability=ReliabilityPolicy.RELIABLE
+)  # who is late skips, and does not fall behind
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
