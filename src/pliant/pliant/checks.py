@@ -143,7 +143,11 @@ def _deviation(robot: Robot, compliance: Array) -> Iterator[Finding]:
     if not file.is_file():
         yield Finding(NOTE, "mesh error", f"unknown: no {file.name} with the mesh-converged compliance")
         return
-    converged = np.array(json.loads(file.read_text())["rest_compliance_m_n"])
+    try:
+        reference = json.loads(file.read_text())
+        converged = np.array(reference["rest_compliance_m_n"], dtype=np.float64)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PliantError(f"{file}: not a reference with a list rest_compliance_m_n ({error!r})") from error
     if converged.shape != compliance.shape:
         raise PliantError(
             f"{file}: rest_compliance_m_n has {converged.size} entries, {robot.name} {compliance.size}"
@@ -152,6 +156,12 @@ def _deviation(robot: Robot, compliance: Array) -> Iterator[Finding]:
     level = OK if np.abs(deviation).max() <= CONVERGED_PERCENT else WARNING
     numbers = ", ".join(f"{value:+.1f}" for value in deviation)
     yield Finding(level, "mesh error", f"compliance off by ({numbers}) % of the mesh-converged one")
+    for resolution, mesh in reference.get("meshes", {}).items():
+        if resolution in robot.spec.mesh.files and resolution != robot.resolution:
+            largest = max(mesh["rest_deviation_percent"], key=abs)
+            yield Finding(
+                NOTE, "mesh error", f"the {resolution} mesh, {mesh['nodes']} nodes: {largest:+.1f} % at most"
+            )
 
 
 def _reach(robot: Robot, plant: Plant) -> Iterator[Finding]:
