@@ -40,7 +40,7 @@ EFFORT_MAX = 20.0  # N
 AGREEMENT = 1e-6  # of the effort range
 CONTROL_STEP = 1e4  # us: 100 Hz
 PAPER = {
-    "qp": "Navez et al. 2023, III-C2: eq. 4 solved with qpOASES; no time is given",
+    "qp": "Ménager et al. 2023, III-C2: eq. 4 solved with qpOASES; no time is given",
 }
 
 

@@ -16,7 +16,7 @@ def condense(
     effectors: tuple[str, ...],
     stamp: float = 0.0,
 ) -> CondensedModel:
-    """Condense a finite-element system at an equilibrium (Navez et al. 2023, eqs. 1-3 and 6).
+    """Condense a finite-element system at an equilibrium (Ménager et al. 2023, eqs. 1-3 and 6).
 
     The compliance is W = H K^-1 H' with the exact tangent K, the cables' geometric stiffness
     included and without friction. Eq. 2's free configuration enters as the extrapolation of

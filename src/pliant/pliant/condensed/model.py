@@ -25,7 +25,7 @@ class Source(IntEnum):
 class CondensedModel:
     """Compliance between actuators and effectors, linearised at one state of the robot.
 
-    Navez et al. 2023, eqs. 3 and 6, with W = H K^-1 H' in m/N (not the time-step scaled
+    Ménager et al. 2023, eqs. 3 and 6, with W = H K^-1 H' in m/N (not the time-step scaled
     matrix of an implicit dynamics step), actuator course delta_a = L0 - L (the pulled
     length) and effort lambda_a >= 0 (the tension). Effectors carry forces as well, so
 
@@ -118,7 +118,7 @@ class CondensedModel:
         return self.w[self._n_e :, self._n_e :]
 
     def jacobian(self) -> Array:
-        """Effector motion per actuator course, J = W_ea W_aa^-1 (Navez et al. 2023, II-A).
+        """Effector motion per actuator course, J = W_ea W_aa^-1 (Ménager et al. 2023, II-A).
 
         Returns:
             J, dimensionless, shape (3 n_e, n_a).

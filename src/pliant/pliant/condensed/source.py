@@ -28,7 +28,7 @@ class ActuatorReading(Protocol):
 
 
 class FemModel:
-    """A robot's finite-element model that follows its actuators (Navez et al. 2023, III-C2, steps 1 and 4).
+    """A robot's finite-element model that follows its actuators (Ménager et al. 2023, III-C2, steps 1 and 4).
 
     Length-driven actuators are followed by their encoder, so that a slack cable is slack in the
     model as well; the others by their effort.

@@ -161,7 +161,7 @@ def inverse_step(
     effector: Array | None = None,
     weight: Array | None = None,
 ) -> InverseResult:
-    """One step of eq. 4 (Navez et al. 2023) from the model's present state.
+    """One step of eq. 4 (Ménager et al. 2023) from the model's present state.
 
     First the change of the effort that brings the effectors to their goals within course,
     effort, rate and trust limits (`goal_problem`); then, where actuators are redundant, the

@@ -129,7 +129,7 @@ def goal_problem(
 ) -> QuadraticProgram:
     """Eq. 4 in the change of the effort: the effectors to their goals.
 
-    Minimises |error - W_ea dlambda|^2 + eps dlambda' W_aa dlambda (Navez et al. 2023, eq. 4,
+    Minimises |error - W_ea dlambda|^2 + eps dlambda' W_aa dlambda (Ménager et al. 2023, eq. 4,
     with the regularisation of the authors' code on the *change* of the effort instead of the
     effort: on the effort it leaves a steady error that feedback cannot remove), with
     eps = regularisation |W_ea D|_F^2 / tr(D W_aa D), D = diag(scale.effort), which makes it

@@ -65,7 +65,7 @@ def linear_reach(
     """The same for the first effector by the linear model alone: one linear program each.
 
     Maximises r subject to x_e_free + W_ea lambda = center + r direction and the limits of
-    effort and course (Navez et al. 2023, eq. 3). Good near the state of the model.
+    effort and course (Ménager et al. 2023, eq. 3). Good near the state of the model.
 
     Args:
         model: The condensed model.

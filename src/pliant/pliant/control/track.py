@@ -104,7 +104,7 @@ def track(
     follow: FollowParameters | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> TrackResult:
-    """Follow a path with the loop of Navez et al. 2023, III-C2, closed by the measurement.
+    """Follow a path with the loop of Ménager et al. 2023, III-C2, closed by the measurement.
 
     Args:
         plant: The robot, or its simulation.

@@ -1,4 +1,4 @@
-"""Navez et al. 2023, IV-C1, Fig. 3: the Diamond follows thirty goals on a circle by its full FEM model."""
+"""Ménager et al. 2023, IV-C1, Fig. 3: the Diamond follows thirty goals on a circle by its full FEM model."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _ALL = (
         title="The Diamond follows thirty goals on a circle, full FEM model in the loop",
         module="pliant.experiments.condensed_fig3",
         paper={
-            "source": "Navez et al. 2023, section IV-C1, Fig. 3",
+            "source": "Ménager et al. 2023, section IV-C1, Fig. 3",
             "reports": "the Diamond's tip visits 30 goals on a horizontal circle with computed mechanical "
             "matrices; the figure shows positions on the goals and no number",
         },

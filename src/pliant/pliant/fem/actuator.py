@@ -1,7 +1,7 @@
 """Actuators: what pulls a body, seen by the equilibrium as a course and its derivatives.
 
 An actuator has a course s(x), its Jacobian H = ds/dx and a conjugate effort lambda, and puts
-the force H' lambda on the body (Navez et al. 2023, eq. 1). Its geometric stiffness
+the force H' lambda on the body (Ménager et al. 2023, eq. 1). Its geometric stiffness
 -lambda d2s/dx2 belongs to the tangent. A new kind is a class with these members, a line in
 `ACTUATORS` and the keys that it needs in `pliant.robot_file`.
 """

@@ -82,9 +82,9 @@ def implicit_euler(
     """One implicit Euler step under given efforts, solved to equilibrium.
 
     M (x - x_i - h v_i) / h^2 + D (x - x_i) / h + f_int(x) = f_ext + H_a' lambda_a,
-    with the tangent A / h^2 = M / h^2 + D / h + K of Menager et al. 2023, eq. 1, and the damping
-    of the current velocity kept (the eq. as printed drops it and misses the terminal velocity
-    g / alpha of a falling body).
+    with the tangent A / h^2 = M / h^2 + D / h + K of "Differentiable simulation of soft robots
+    with frictional contacts", eq. 1, and the damping of the current velocity kept (the equation
+    as printed drops it and misses the terminal velocity g / alpha of a falling body).
 
     Args:
         system: The system.

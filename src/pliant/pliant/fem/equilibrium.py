@@ -63,7 +63,7 @@ class State:
         effector_force: External force on each effector [N], shape (n_e, 3).
         effector: Effector positions [m], shape (n_e, 3).
         compliance: W = H K^-1 H' with the exact tangent, effectors (xyz) first, then actuators
-            [m/N], shape (3 n_e + n_a, 3 n_e + n_a). Navez et al. 2023, eqs. 3 and 6.
+            [m/N], shape (3 n_e + n_a, 3 n_e + n_a). Ménager et al. 2023, eqs. 3 and 6.
         residual: Norm of the unbalanced force before the last Newton step [N].
         newton_steps: Factorisations that led here from the state before.
         converged: False only in states attached to errors, and in a state not yet solved.

@@ -186,7 +186,7 @@ def _coupling(body: Body, actuator: Actuator, pairs: IntArray, blocks: IntArray)
 
 
 def linearize(system: System, x: Array, effort: Array, effector_force: Array) -> Linearization:
-    """Residual, tangent and constraint rows at one state (Navez et al. 2023, eq. 1).
+    """Residual, tangent and constraint rows at one state (Ménager et al. 2023, eq. 1).
 
     Args:
         system: The system.
