@@ -179,6 +179,8 @@ def test_a_record_is_a_bag_that_can_be_read(executor: SingleThreadedExecutor, tm
     [
         (FemSimulator, {}, "robots"),
         (FemSimulator, {"robots": ["diamond"], "files": ["a", "b"]}, "files"),
+        (FemSimulator, {"robots": ["a b"]}, "'a b'"),
+        (FemSimulator, {"robots": ["diamond", "diamond"]}, "twice"),
         (FemSimulator, {"robots": ["no_such_robot"]}, "did not start"),
         (FemSimulator, {"robots": ["diamond"], "plant": "none"}, "did not start"),
         (CondensedModelNode, {"robot": "diamond", "source": "learned"}, "'learned'"),

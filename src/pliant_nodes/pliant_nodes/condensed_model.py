@@ -14,7 +14,7 @@ from pliant.robot import Robot, load_robot
 from pliant_nodes import conversions as convert
 from pliant_nodes.diagnostics import ERROR, OK, gate_values
 from pliant_nodes.gate import MeasurementClock, MessageGate
-from pliant_nodes.running import NEWEST, RELIABLE, RobotNode, run
+from pliant_nodes.running import NEWEST, RELIABLE, RobotNode, refuse_bad_names, run
 from pliant_nodes.simulated_robot import expected_messages
 
 SOURCES = {"fem": FemModel}
@@ -53,6 +53,7 @@ class CondensedModelNode(RobotNode):
         self._robot = robot = load_robot(self._options.robot)
         self._source = SOURCES[self._options.source](robot)
         self._name = self._options.name or robot.name
+        refuse_bad_names(self._name)
         self._frame = f"{self._name}/base"
         self._gate = MessageGate(expected_messages(robot, self._frame))
         self._stamps = MeasurementClock()

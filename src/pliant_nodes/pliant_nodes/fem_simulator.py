@@ -19,7 +19,7 @@ from pliant.robot import load_robot
 from pliant_nodes import conversions as convert
 from pliant_nodes.diagnostics import ERROR, OK, WARN, gate_values
 from pliant_nodes.markers import RobotMarkers
-from pliant_nodes.running import FRESH, LATCHED, RELIABLE, RobotNode, run
+from pliant_nodes.running import FRESH, LATCHED, RELIABLE, RobotNode, refuse_bad_names, run
 from pliant_nodes.safety import Drive, SafetyParameters
 from pliant_nodes.simulated_robot import Measurement, SimulatedRobot
 
@@ -73,6 +73,7 @@ class FemSimulator(RobotNode):
             raise PliantError(
                 f"robots: given {self._names} with files {self._files}; allowed: names, a file each or none"
             )
+        refuse_bad_names(*self._names)
         self._ports: list[_Port] = []
         self._timer = None
         self._last = 0

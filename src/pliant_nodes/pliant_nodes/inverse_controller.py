@@ -25,7 +25,7 @@ from pliant_nodes.diagnostics import OK, WARN, gate_values
 from pliant_nodes.gate import CommandClock, MeasurementClock, MessageGate, Reason
 from pliant_nodes.joining import StampJoiner
 from pliant_nodes.path_task import PathTask, single_reference
-from pliant_nodes.running import FRESH, LATCHED, RELIABLE, RobotNode, run
+from pliant_nodes.running import FRESH, LATCHED, RELIABLE, RobotNode, refuse_bad_names, run
 from pliant_nodes.simulated_robot import expected_messages
 
 Code = FollowEffectorPath.Result
@@ -80,6 +80,7 @@ class InverseController(RobotNode):
         """Load the robot's limits and open every topic."""
         robot = load_robot(self._options.robot)
         self._name = self._options.name or robot.name
+        refuse_bad_names(self._name)
         self._expected = expected_messages(robot, f"{self._name}/base")
         self._gate = MessageGate(self._expected)
         self._core = ControllerCore(

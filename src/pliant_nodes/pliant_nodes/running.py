@@ -14,6 +14,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from pliant.config_file import NAME
 from pliant.errors import PliantError
 from pliant_nodes.diagnostics import diagnostic_array
 from pliant_nodes.parameters import NodeParameters
@@ -121,6 +122,19 @@ class RobotNode(LifecycleNode):
             name = f"{self.get_fully_qualified_name().lstrip('/')}: {hardware_id}"
             stamp = self.get_clock().now().to_msg()
             self._diagnostics.publish(diagnostic_array(stamp, name, hardware_id, level, message, values))
+
+
+def refuse_bad_names(*names: str) -> None:
+    """Refuse names of robots that cannot be topics and frames, or that are not one's own.
+
+    Raises:
+        PliantError: If there is one.
+    """
+    for index, name in enumerate(names):
+        if not NAME.fullmatch(name):
+            raise PliantError(f"robot name: given {name!r}; allowed: letters, digits and '_', a letter first")
+        if name in names[:index]:
+            raise PliantError(f"robot name: given {name!r} twice; allowed: a name of its own for each robot")
 
 
 def run(make_node: Callable[[], RobotNode]) -> None:
