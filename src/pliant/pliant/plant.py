@@ -131,6 +131,7 @@ class Plant:
         driven, start = self.robot.length_driven, self._start
         self._applied = np.clip(np.where(driven, start.course, self.robot.pretension), self._low, self._high)
         self._load = np.zeros_like(start.effector)
+        self._refused: Array | None = None
         self._grip = np.zeros_like(self._applied)
         self._state, stalled = self._equilibrium(start, self._applied, self._load, self._grip)
         self._slide = np.zeros_like(self._applied)
@@ -141,7 +142,8 @@ class Plant:
     def step(self, command: Array, dt: float, effector_force: Array | None = None) -> PlantSample:
         """Follow a command for a time, within limits and rates, to the next equilibrium.
 
-        A failed equilibrium holds the last one and says so in `fault`.
+        A failed equilibrium holds the last one and says so in `fault`. A load that was tried and
+        has none is not tried again: the last one stays until another is given.
 
         Args:
             command: Course [m] or tension [N], as the robot file says, shape (n_a,).
@@ -157,6 +159,8 @@ class Plant:
         target = np.clip(command, self._low, self._high)
         applied = self._applied + np.clip(target - self._applied, -self._rate * dt, self._rate * dt)
         fault, blocked = None, target != command
+        if self._refused is not None and np.array_equal(load, self._refused):
+            load, fault = self._load, "the load on the effectors has no equilibrium; the last one stays"
         self._time += dt
         grip = self._sliding(applied)
         try:
@@ -168,6 +172,7 @@ class Plant:
             blocked |= stalled
         except EquilibriumError as error:
             fault = str(error)
+            self._refused = load if not np.array_equal(load, self._load) else self._refused
         self._seen.append((self._time, self._state.effector))
         self.sample = self._sample(blocked, fault)
         return self.sample

@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.control import FollowParameters
+from pliant.errors import PliantError
+
 NANOSECONDS = 1_000_000_000
 FARTHEST_M = 1e3
 LARGEST_VALUE = 1e9  # no course, tension or rate of a robot file is larger
-LONGEST_PATH = 100_000
+LONGEST_PATH = 2_000
 SYMMETRY_TOLERANCE = 1e-9  # of W, relative to its largest entry
 
 
@@ -255,8 +258,18 @@ class MessageGate:
             lambda: None if 0 < len(points) <= LONGEST_PATH else Reason.WRONG_SIZE,
             lambda: _size(times, 0, len(points)),
             lambda: _numbers(_xyz(points), [goal.tolerance, goal.settle], largest=FARTHEST_M),
-            lambda: None if increasing and min(goal.tolerance, goal.settle) >= 0.0 else Reason.OUT_OF_RANGE,
+            lambda: None if increasing and _followable(goal) else Reason.OUT_OF_RANGE,
         )
+
+
+def _followable(goal: Any) -> bool:
+    """Whether tolerance and settle, where given, are what the follower allows."""
+    given = {name: getattr(goal, name) for name in ("tolerance", "settle") if getattr(goal, name) != 0.0}
+    try:
+        FollowParameters(**given)
+    except PliantError:
+        return False
+    return True
 
 
 def _frame(message: Any, frame: str) -> Reason | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.action import ActionServer
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -81,6 +82,8 @@ class RobotNode(LifecycleNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Lifecycle transition: give back what `configure` made."""
+        for waitable in [w for w in self.waitables if isinstance(w, ActionServer)]:
+            waitable.destroy()
         for entity in self._entities() - self._permanent:
             for destroy in (
                 self.destroy_publisher,

@@ -229,3 +229,14 @@ def test_broken_plant_files(tmp_path: Path, text: str, said: str) -> None:
 def test_an_unknown_plant_gets_the_known_ones() -> None:
     with pytest.raises(PliantError, match="did you mean 'other'"):
         read_plant("others")
+
+
+def test_a_hopeless_load_is_tried_once_and_another_is_taken(robot: Robot) -> None:
+    plant = Plant(robot, PlantParameters())
+    held = plant.sample.position
+    assert plant.step(held, 0.01, np.array([[1e9, 0.0, 0.0]])).fault
+    steps = plant.sample.state
+    refused = plant.step(held, 0.01, np.array([[1e9, 0.0, 0.0]]))
+    assert "last one stays" in refused.fault
+    np.testing.assert_allclose(refused.effector, steps.effector, atol=1e-9)
+    assert plant.step(held, 0.01, np.zeros((1, 3))).fault is None

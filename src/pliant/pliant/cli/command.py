@@ -42,11 +42,14 @@ def positive(text: str) -> float:
     return value
 
 
+MOST = 100_000
+
+
 def count(text: str) -> int:
     """A positive integer of an option."""
     value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
+    if not 1 <= value <= MOST:
+        raise argparse.ArgumentTypeError(f"given {text}; allowed: an integer from 1 to {MOST}")
     return value
 
 

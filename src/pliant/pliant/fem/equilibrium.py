@@ -159,6 +159,11 @@ def solve_equilibrium(
             here = _newton(
                 system, here, at_command, length_driven, at_force, (1.0 - fraction) * unbalanced, options
             )
+        except np.linalg.LinAlgError:
+            raise NotConvergedError(
+                "the compliance between the actuators is singular: one ends on held nodes, or two pull alike",
+                here,
+            ) from None
         except EquilibriumError as error:
             if stride == 1.0:
                 unbalanced = linearize(system, state.x, state.effort, state.effector_force).residual

@@ -57,6 +57,9 @@ class Coupling:
 class System:
     """Everything an equilibrium needs.
 
+    `solver` and `memory` are overwritten by each solve and shared by copies made with
+    `dataclasses.replace`: one thread at a time. A deep copy has its own.
+
     Attributes:
         body: The body.
         actuators: What pulls it, in the order of every effort and course vector.
