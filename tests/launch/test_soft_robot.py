@@ -155,6 +155,8 @@ def test_a_goal_on_the_topic_is_reached_and_a_bad_one_is_refused(listener: Liste
         {"effector": "nose"},
         {"tolerance": -1.0},
         {"tolerance": float("nan")},
+        {"tolerance": 2.0},
+        {"tolerance": 1e-12},
         {"time": [Duration(sec=1)]},
         {"points": np.array([[np.nan, 0, 0.138]])},
         {"points": np.zeros((0, 3))},

@@ -240,3 +240,11 @@ def test_a_hopeless_load_is_tried_once_and_another_is_taken(robot: Robot) -> Non
     assert "last one stays" in refused.fault
     np.testing.assert_allclose(refused.effector, steps.effector, atol=1e-9)
     assert plant.step(held, 0.01, np.zeros((1, 3))).fault is None
+
+
+def test_cables_that_cannot_be_told_apart_are_named(tmp_path: Path) -> None:
+    content = block_robot()
+    content["actuators"][1] = {**content["actuators"][0], "name": "twin"}
+    robot = load_robot(write_robot(tmp_path, content))
+    with pytest.raises(NotConvergedError, match="singular"):
+        Plant(robot, PlantParameters()).step(np.full(2, 1e-3), 1.0)
