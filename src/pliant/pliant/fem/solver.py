@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,7 @@ class Pardiso:
         self._diagonal = upper.indptr[:-1]
         self._matrix = csr_matrix((np.ones(upper.nnz), upper.indices, upper.indptr), shape=upper.shape)
         self._call(self._ANALYSE, np.zeros((1, upper.shape[0])))
+        finalize(self, self._pardiso.free_memory, everything=True)
 
     def factorize(self, blocks: Array, shift: float = 0.0) -> bool:
         self._matrix.data[:] = blocks.ravel()[self._entry]
