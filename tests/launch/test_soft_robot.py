@@ -119,10 +119,11 @@ def test_a_path_is_accepted_followed_and_succeeds(listener: Listener, spin: Unti
         "as many as were heard"
     )
     assert all(feedback.reachable for feedback in listener.feedback)
-    states = {convert.nanoseconds(m.header.stamp) for m in listener.since("actuator_states", start)}
+    before = start - 10.0  # the first commands heard answer states that were heard before
+    states = {convert.nanoseconds(m.header.stamp) for m in listener.since("actuator_states", before)}
     answered = [convert.nanoseconds(m.header.stamp) for m in listener.since("actuator_command", start)]
     assert len(answered) == len(set(answered)), "never two commands for one state"
-    assert len(set(answered[2:]) - states) <= 2, "never one for none (the newest state may be on its way)"
+    assert len(set(answered) - states) <= 2, "never one for none (the newest state may be on its way)"
 
 
 def test_a_goal_out_of_reach_is_named(listener: Listener, spin: Until) -> None:
