@@ -129,6 +129,12 @@ def law_table() -> str:
         for bar in read(RESULTS / "qp.json")["bars"]
         if "deviation" in bar["name"]
     ]  # fmt: skip
+    rows += [
+        (f"Newton step in one thread, {bar['name']}", f"{bar['value']:.2f} {bar['unit']}".strip(),
+         f"{bar['sense']} {bar['limit']:g}", "`./dev bench fem`")
+        for bar in read(RESULTS / "fem.json")["bars"]
+        if "peer" in bar["name"]
+    ]  # fmt: skip
     return table(("law", "measured", "bar", "checked by"), rows)
 
 
