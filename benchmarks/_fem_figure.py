@@ -63,9 +63,9 @@ def _steps(axes: Any, steps: dict[str, Any]) -> None:
     axes.tick_params(axis="x", labelsize=7)
     top = max(max(t["median_ms"].get(p, 0.0) for p in ("cholmod", "pardiso")) for t in steps.values())
     if top > 0:
-        axes.set_ylim(0, 1.4 * top + 1)
+        axes.set_ylim(0, 2.0 * top)
     axes.set(title="one Newton step, median (splu may leave the frame)", ylabel="ms")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, ncols=2, loc="upper center")
 
 
 def _scaling(axes: Any, rows: list[dict[str, Any]], title: str) -> None:
@@ -76,6 +76,11 @@ def _scaling(axes: Any, rows: list[dict[str, Any]], title: str) -> None:
             if points:
                 label = f"{LABELS.get(name, name)}" if element == "tet4" else None
                 axes.plot(*zip(*points, strict=True), style, color=colour, label=label, ms=4, lw=1)
+    chosen = {"BlockCholesky": "own", "Pardiso": "pardiso halves"}
+    rings = [(r["nodes"], r["median_ms"][chosen[r["chosen"]]]) for r in rows]
+    axes.plot(
+        *zip(*rings, strict=True), "o", color="k", mfc="none", ms=8, mew=0.7, label="chosen by the rule"
+    )
     axes.set(
         title=f"{title}: solid tet4, dashed tet10_mean",
         xlabel="nodes",
@@ -102,5 +107,7 @@ def _crossover(axes: Any, rows: list[dict[str, Any]], limit: float) -> None:
     axes.axvline(limit, color="k", ls="--", lw=0.8, label="LARGE_FILL")
     axes.set(title="Pliant's factor and solves over a peer's", xlabel="operations per entry of the factor")
     axes.set(ylabel="time ratio", xscale="log", yscale="log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.grid(which="both", alpha=0.2)
     axes.legend(fontsize=7)

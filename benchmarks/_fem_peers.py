@@ -6,6 +6,7 @@ returns is K^-1 times the first right-hand side.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -96,6 +97,12 @@ def installed_peers() -> dict[str, Any]:
     for name in missing:
         print(f"{name}: not installed ({PEERS[name][1]})")
     return {name: kind for name, (kind, _) in PEERS.items() if name not in missing}
+
+
+def peer_versions() -> dict[str, str]:
+    """Versions of the modules that the peers come from."""
+    modules = [module for _, module in PEERS.values()]
+    return {module: version(module) if find_spec(module) else "not installed" for module in modules}
 
 
 def _numbered(system: System) -> Any:

@@ -20,7 +20,7 @@ from pliant.fem.assembly import tangent_stiffness
 from pliant.fem.solver import LARGE_FILL
 
 KINDS = [("bar", "tet4"), ("bar", "tet10_mean"), ("cube", "tet4"), ("cube", "tet10_mean")]
-SMALLEST = 450
+SMALLEST = 350
 SUPERLU_NODES = 3_000
 """Largest mesh for splu, which takes a minute for more."""
 

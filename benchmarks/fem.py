@@ -8,8 +8,8 @@ and the efforts, move, check that no element inverts. A peer's step is the same 
 own factorisation and solves, nothing else. Everything that is compared is timed in turn in one
 loop, each after an untimed call of its own. Times are CPU times of the process, all its threads
 together, because others may use the machine. They also empty its caches, which a whole step feels
-more than a part that is repeated; so bars are held to ratios of the least times, and the medians
-of the ratios within a turn stand beside them.
+more than a part that is repeated. Bars are held to the median of the ratios within a turn; their
+quartiles, the ratio of the least times and the machine's load stand beside it in the JSON.
 
 The parts are the linearization (body, cables, constraint rows), the factor and the solves.
 """
@@ -32,10 +32,10 @@ os.environ["MKL_NUM_THREADS"] = "1"
 import numpy as np
 from _fem_cases import Case, public_cases, shipped_cases
 from _fem_figure import draw
-from _fem_peers import installed_peers
+from _fem_peers import installed_peers, peer_versions
 from _fem_scaling import fill_rule, measure_scaling, peak_memory
 
-from pliant.experiments.report import Bar, Report
+from pliant.experiments.report import Bar, Report, versions
 from pliant.fem import NewtonOptions, linearize, solve_equilibrium
 from pliant.fem.assembly import tangent_stiffness
 from pliant.resources import share_path
@@ -168,13 +168,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer turns, meshes up to 2,500 nodes")
     parser.add_argument("--out", type=Path, default=Path("results/fem"), help="folder of the results")
     options = parser.parse_args()
-    start = time.perf_counter()
+    start, load = time.perf_counter(), os.getloadavg()[0]
     shipped, public = shipped_cases(), public_cases()
     steps, bars = {}, []
     for case in public + shipped:
         step = measure_step(case, 100 if options.quick else 400)
         step_bars = _step_bars(
-            case.name, step["ratio_of_least"], PUBLIC_RATIO if case in public else SHIPPED_RATIO
+            case.name, step["ratio_median"], PUBLIC_RATIO if case in public else SHIPPED_RATIO
         )
         bars += step_bars
         steps[case.name] = case.size | step
@@ -189,7 +189,7 @@ def main() -> None:
     _print_control(control)
     scaling = measure_scaling(2_500 if options.quick else 20_000, 0.3 if options.quick else 2.0)
     measured = {
-        "load_average_at_end": os.getloadavg()[0],
+        "load_average": {"start": load, "end": os.getloadavg()[0]},
         "steps": steps,
         "control": control,
         "scaling": scaling,
@@ -198,7 +198,8 @@ def main() -> None:
     }
     options.out.mkdir(parents=True, exist_ok=True)
     seconds = time.perf_counter() - start
-    report = Report("fem", PAPER, measured, tuple(bars), SEED, seconds, options.quick)
+    found = versions() | peer_versions()
+    report = Report("fem", PAPER, measured, tuple(bars), SEED, seconds, options.quick, found)
     report.write(options.out / "fem.json")
     draw(measured, options.out / "fem.png")
     for bar in bars:
